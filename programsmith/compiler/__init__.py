@@ -1,0 +1,1 @@
+"""From specs to doit tasks: the plan, slices, paths, the loader and the build command."""

@@ -1,0 +1,146 @@
+"""The pipeline on one screen: what each block reads, writes and can say. README and the blocks folder agree with it.
+
+An artifact is a path below cache/<name>/. Those that begin with `r/` belong to the revision and live in r<N>/.
+A trailing slash marks a directory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from programsmith.records.outcome import Word
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One block's row. `spec` and `rules` are the slice: exactly what the block may read, and does.
+
+    `payload` names folders of payload/ whose bytes the block puts into its outputs or runs.
+    """
+
+    block: str
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+    says: tuple[Word, ...]
+    spec: tuple[str, ...] = ()
+    rules: tuple[str, ...] = ()
+    payload: tuple[str, ...] = ()
+    per_revision: bool = False
+
+
+LAUNCH = ("verifier", "init")
+
+STEPS: tuple[Step, ...] = (
+    Step(
+        block="ingest",
+        writes=("lock.json", "source.tar"),
+        says=(Word.PASS, Word.REJECT),
+        spec=("source",),
+        rules=("licenses", "overlap", "toolchains", "limits"),
+    ),
+    Step(
+        block="matrix",
+        reads=("lock.json", "source.tar"),
+        writes=("candidates.json",),
+        says=(Word.PASS, Word.NONE_FIT),
+        spec=("task.target_languages", "task.tool", "description"),
+        rules=("toolchains",),
+    ),
+    Step(
+        block="pick",
+        reads=("candidates.json",),
+        writes=("candidate.json",),
+        says=(Word.PICKED, Word.NONE_FIT, Word.PARKED),
+        spec=("task.tool", "review"),
+    ),
+    Step(
+        block="oracle",
+        reads=("lock.json", "source.tar", "candidate.json"),
+        writes=("oracle.json", "oracle.tar", "docs.tar"),
+        says=(Word.PASS, Word.UNBUILDABLE, Word.TOOLCHAIN_TOO_OLD),
+        spec=("build",),
+        rules=("toolchains", "limits"),
+        payload=LAUNCH,
+    ),
+    Step(
+        block="goldens",
+        reads=("lock.json", "source.tar", "candidate.json", "oracle.json", "oracle.tar", "docs.tar"),
+        writes=("pool.jsonl", "split.json", "kills.json"),
+        says=(Word.PASS, Word.TOO_THIN),
+        spec=("goldens", "build", "task.oracle_access"),
+        rules=("toolchains", "limits", "goldens"),
+        payload=LAUNCH,
+    ),
+    Step(
+        block="create",
+        reads=(
+            "lock.json",
+            "source.tar",
+            "candidate.json",
+            "oracle.json",
+            "oracle.tar",
+            "docs.tar",
+            "pool.jsonl",
+            "split.json",
+        ),
+        writes=("r/manifest.json", "r/bundle/"),
+        says=(Word.PASS,),
+        spec=("name", "description", "task", "build", "goldens.compare", "reward", "seal", "budget"),
+        rules=("toolchains", "limits", "prompts/instruction.md"),
+        payload=("verifier", "init", "bundle", "table"),
+        per_revision=True,
+    ),
+    Step(
+        block="images",
+        reads=("r/manifest.json", "r/bundle/"),
+        writes=("r/environments.json",),
+        says=(Word.PASS, Word.UNBUILDABLE),
+        spec=("sandbox",),
+        rules=("toolchains",),
+        payload=LAUNCH,
+        per_revision=True,
+    ),
+    Step(
+        block="strength",
+        reads=("r/manifest.json", "kills.json"),
+        says=(Word.PASS, Word.TOO_WEAK),
+        rules=("acceptance",),
+        per_revision=True,
+    ),
+    Step(
+        block="sanity",
+        reads=("oracle.json", "oracle.tar", "candidate.json", "r/manifest.json", "r/bundle/", "r/environments.json"),
+        says=(Word.PASS, Word.FAIL),
+        spec=("sandbox",),
+        rules=("toolchains", "limits", "acceptance"),
+        payload=("verifier", "init", "table", "nulls"),
+        per_revision=True,
+    ),
+    Step(
+        block="static",
+        reads=("lock.json", "oracle.tar", "docs.tar", "r/manifest.json", "r/bundle/", "r/environments.json"),
+        writes=("r/static.ok",),
+        says=(Word.PASS, Word.FAIL),
+        rules=("checks", "toolchains", "limits"),
+        payload=("verifier", "init", "probes"),
+        per_revision=True,
+    ),
+    Step(
+        block="gate",
+        reads=("lock.json", "candidate.json"),
+        writes=("verdict.json",),
+        says=(Word.SHIP, Word.REVISE, Word.SHELVE_EASY, Word.SHELVE_HARD, Word.DROP, Word.DRAFT, Word.PARKED),
+        spec=("horizon", "rollouts", "review"),
+        rules=("acceptance", "routes"),
+        per_revision=True,
+    ),
+    Step(
+        block="export",
+        reads=("verdict.json", "lock.json", "r/manifest.json", "r/bundle/", "r/environments.json"),
+        says=(Word.EXPORTED,),
+        spec=("name",),
+        per_revision=True,
+    ),
+)
+
+STEP = {step.block: step for step in STEPS}

@@ -1,0 +1,59 @@
+"""Typed errors and the exit codes that they stand for.
+
+An error says where, what was wanted, what was got, what to do. A block's "no" is an outcome, never an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """Exit codes of every command."""
+
+    OK = 0  # ship, or draft where the spec asks for no rollouts
+    ENDED = 1  # finished otherwise
+    INFRA = 2  # run again to resume
+    USAGE = 3  # wrong input or missing prerequisite
+    INTERRUPTED = 130
+
+
+class ProgramSmithError(Exception):
+    """Base of all errors that a user is meant to read."""
+
+    exit = Exit.INFRA
+
+
+class InputError(ProgramSmithError):
+    """Wrong input: a spec, a rules file, an argument. Nothing was changed."""
+
+    exit = Exit.USAGE
+
+
+class PrerequisiteError(ProgramSmithError):
+    """Something that this machine lacks; the message names the command that provides it."""
+
+    exit = Exit.USAGE
+
+
+class InfraError(ProgramSmithError):
+    """A failure that submitted code cannot have caused. Never a score, never cached."""
+
+    exit = Exit.INFRA
+
+
+class UndeclaredAccess(RuntimeError):
+    """A block read a spec field, a rule file or an artifact that its step does not declare: a bug of ours."""
+
+
+@contextmanager
+def boundary(kind: type[ProgramSmithError], what: str, *faults: type[Exception]) -> Iterator[None]:
+    """Turn `faults` raised inside into `kind`, naming `what` was being done; errors of ours pass unchanged."""
+    try:
+        yield
+    except ProgramSmithError:
+        raise
+    except faults as fault:
+        raise kind(f"{what}: {fault}") from fault

@@ -1,0 +1,1 @@
+"""From mined invocations to a proven pool: capture, gates, families, split, mutants."""

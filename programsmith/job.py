@@ -1,0 +1,83 @@
+"""What a block is handed: its slice of the spec and the rules, its inputs and outputs, a scratch folder.
+
+Every access is checked against the step's declaration, so a block cannot depend on what the engine does not track.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from programsmith.errors import UndeclaredAccess
+
+T = TypeVar("T")
+
+
+class Tracked:
+    """Read access to nested values by dotted path, limited to declared paths and their children; records uses."""
+
+    def __init__(self, what: str, values: Mapping[str, Any], declared: tuple[str, ...]) -> None:
+        self._what = what
+        self._values = values
+        self._declared = declared
+        self.used: set[str] = set()
+
+    def __call__(self, path: str, kind: type[T]) -> T:
+        """The value at `path`, checked to be a `kind` (an int is a float). Raises UndeclaredAccess."""
+        cover = next((d for d in self._declared if path == d or path.startswith(d + ".")), None)
+        if cover is None:
+            raise UndeclaredAccess(f"{self._what} {path!r} is not declared by the step")
+        self.used.add(cover)
+        value: Any = self._values
+        for part in path.split("."):
+            value = value[part]
+        if kind is float and isinstance(value, int) and not isinstance(value, bool):
+            value = float(value)
+        if not isinstance(value, kind):
+            raise TypeError(f"{self._what} {path!r}: wanted {kind.__name__}, got {value!r}")
+        return value
+
+
+class Rules:
+    """Read access to whole rule files by name (`limits`, `prompts/instruction.md`), limited to the declared ones.
+
+    A YAML rule is its mapping; a prompt is its text.
+    """
+
+    def __init__(self, load: Callable[[str], Any], declared: tuple[str, ...]) -> None:
+        self._load = load
+        self._declared = declared
+        self.used: set[str] = set()
+
+    def __call__(self, name: str) -> Any:
+        """The content of rule file `name`. Raises UndeclaredAccess, InputError."""
+        if name not in self._declared:
+            raise UndeclaredAccess(f"rule {name!r} is not declared by the step")
+        self.used.add(name)
+        return self._load(name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """One run of one block.
+
+    `inputs` and `outputs` map artifact names of the plan (`lock.json`, `r/bundle/`) to paths; outputs are fresh
+    `.part` paths that the engine publishes (a block must write each of them when it says a word that continues).
+    `records` are the outcomes settled before this block (only the gate reads them). `scratch` is removed afterwards.
+    `project` is the root that relative paths of a spec start from, `store` a folder shared by all specs for
+    content-addressed things that may vanish, `dist` where export writes.
+    """
+
+    spec: Tracked
+    rules: Rules
+    inputs: Mapping[str, Path]
+    outputs: Mapping[str, Path]
+    scratch: Path
+    project: Path
+    store: Path
+    dist: Path
+    workers: int = 2
+    records: Mapping[str, Any] = field(default_factory=dict)
+    say: Callable[[str], None] = print

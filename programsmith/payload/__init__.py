@@ -1,0 +1,1 @@
+"""Files that run beside or inside sandboxes. They import the standard library and each other only."""

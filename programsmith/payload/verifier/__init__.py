@@ -1,0 +1,1 @@
+"""The verifier program: receives a submission, builds it, runs every case, compares, writes one reward."""

@@ -1,0 +1,1 @@
+"""What flows between blocks: frozen records and their JSON form."""

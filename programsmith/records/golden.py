@@ -1,0 +1,89 @@
+"""Cases as the pool holds them: mined, captured, with provenance, strength facts and side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from programsmith.payload.verifier.model import Case, Expected
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Where a case was found. `blob` is the SHA-256 of the file, `line` counts from 1 (0: the whole file)."""
+
+    miner: str
+    path: bytes
+    line: int
+    blob: str
+    licence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """The expectation that the repository's own test states: a cross-check, never a truth. None = not stated."""
+
+    stdout: bytes | None = None
+    exit_code: int | None = None
+    stderr: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MinedCase:
+    """What a miner yields. `group` names the sibling group (same fixture, same source stem)."""
+
+    case: Case
+    provenance: Provenance
+    group: str
+    recorded: Recorded = field(default_factory=Recorded)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Golden:
+    """A captured case. `agreement` is agree, disagree or absent; `tags` are facts such as `near_limit`."""
+
+    id: str
+    case: Case
+    expected: Expected
+    provenance: Provenance
+    family: str
+    group: str
+    agreement: str
+    cpu_seconds: float
+    exec_seen: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Split:
+    """Ids of the kept pool by side. Disjoint; together they are the pool."""
+
+    public: tuple[str, ...]
+    held_out: tuple[str, ...]
+    reserve: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mutant:
+    """One mutant of the oracle. `killers` are the ids of the first cases that killed it, at most five per side."""
+
+    id: str
+    path: str
+    line: int
+    operator: str
+    diff: str
+    killers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kills:
+    """Mutants, and the lines that each case executes; strength of any subset is set arithmetic over this.
+
+    `lines` maps a case id to indices into `line_table` (`path:line`); `scope_lines` counts the executable lines in
+    scope. `skipped` counts mutants that did not compile or were equivalent to the compiler, by reason.
+    """
+
+    mutants: tuple[Mutant, ...]
+    line_table: tuple[str, ...]
+    lines: dict[str, tuple[int, ...]]
+    scope_lines: int
+    skipped: dict[str, int]

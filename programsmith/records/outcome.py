@@ -1,0 +1,38 @@
+"""A block's typed answer, and the record that it leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Word(StrEnum):
+    """Every answer that any block can give. The plan says which block can say which."""
+
+    PASS = "pass"
+    REJECT = "reject"
+    NONE_FIT = "none_fit"
+    PICKED = "picked"
+    PARKED = "parked"
+    UNBUILDABLE = "unbuildable"
+    TOOLCHAIN_TOO_OLD = "toolchain_too_old"
+    TOO_THIN = "too_thin"
+    TOO_WEAK = "too_weak"
+    FAIL = "fail"
+    SHIP = "ship"
+    REVISE = "revise"
+    SHELVE_EASY = "shelve_easy"
+    SHELVE_HARD = "shelve_hard"
+    DROP = "drop"
+    DRAFT = "draft"
+    EXPORTED = "exported"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a block says. `reason` is one line for a person; `evidence` is JSON for everyone else."""
+
+    word: Word
+    reason: str
+    evidence: dict[str, Any] = field(default_factory=dict)

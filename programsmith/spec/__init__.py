@@ -1,0 +1,1 @@
+"""The YAML that a user writes: schema, defaults, one clear line per mistake."""

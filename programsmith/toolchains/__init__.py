@@ -1,0 +1,1 @@
+"""Languages as data: detection, views, fetch and offline build steps."""

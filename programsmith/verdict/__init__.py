@@ -1,0 +1,1 @@
+"""Pure decisions: acceptance, routes, strength. Values in, values out."""
