@@ -1,0 +1,106 @@
+"""Python oracles: the installed tree is the program, so a mutation is an edited copy and nothing is compiled."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from types import CodeType
+
+import programsmith.payload.coverage.trace as tracer
+from programsmith.goldens.strength.operators import Mutation
+from programsmith.goldens.strength.subject import Bench
+from programsmith.payload.verifier.environment import ORACLE, WORK
+from programsmith.payload.verifier.launcher import Mount
+from programsmith.payload.verifier.model import Case
+from programsmith.sources.tree import SourceTree
+
+TRACER = "/opt/coverage/trace.py"
+LINES = b".programsmith-lines"
+
+
+class PythonSubject:
+    """Traces with a line tracer started in the oracle's place; mutates a copy of the tree per slot."""
+
+    def __init__(self, bench: Bench, source: SourceTree, tree: Path, scratch: Path) -> None:
+        self.tree = tree
+        self._bench = bench
+        self._scratch = scratch
+        self._installed = dict(_installed(source, tree))
+        self.sources = {path: (tree / inside).read_bytes() for inside, path in self._installed.items()}
+        self._copies: dict[int, tuple[Path, Path | None]] = {}
+
+    def trace(self, case: Case) -> frozenset[str]:
+        """Lines that a case executes, read from a file that the tracer leaves in the work directory."""
+        before = (TRACER.encode(), WORK.encode() + b"/" + LINES, ORACLE.encode(), self._bench.facts.program.encode())
+        request = self._bench.request(case, self.tree, "/usr/bin/python3", before)
+        folder = Path(tracer.__file__).parent
+        request = replace(request, mounts=(*request.mounts, Mount(source=str(folder), target="/opt/coverage")))
+        result = self._bench.launcher.run(request)
+        report = next((f.content for f in result.files or () if f.path == LINES), b"")
+        return frozenset(self._locked(line) for line in report.splitlines()) - {""}
+
+    def _locked(self, line: bytes) -> str:
+        path, _, number = line.decode("utf-8", "surrogateescape").rpartition(":")
+        known = self._installed.get(path)
+        return f"{known}:{number}" if known else ""
+
+    def scope_lines(self) -> int:
+        """Lines that carry code, counted from the compiled files."""
+        return sum(len(_code_lines(compile(text, path, "exec"))) for path, text in self.sources.items())
+
+    def mutate(self, slot: int, mutation: Mutation) -> Path | None:
+        """Edit this slot's copy; a mutation that does not compile is None."""
+        mutated = mutation.apply(self.sources[mutation.path])
+        try:
+            compile(mutated, mutation.path, "exec")
+        except (SyntaxError, ValueError):
+            return None
+        copy, edited = self._copies.get(slot, (self._scratch / f"mutant-{slot}", None))
+        if edited is None:
+            shutil.copytree(self.tree, copy, symlinks=True)
+        else:
+            shutil.copy2(self.tree / edited, copy / edited)
+        inside = Path(next(i for i, path in self._installed.items() if path == mutation.path))
+        (copy / inside).write_bytes(mutated)
+        self._copies[slot] = (copy, inside)
+        return copy
+
+    def close(self) -> None:
+        """Remove the copies."""
+        for copy, _ in self._copies.values():
+            shutil.rmtree(copy, ignore_errors=True)
+
+
+def _installed(source: SourceTree, tree: Path) -> Iterator[tuple[str, str]]:
+    """(path in the tree, path in the source) of every Python file that was installed unchanged."""
+    by_content: dict[bytes, list[str]] = {}
+    for entry in source.files(b".py"):
+        if entry.content.strip():
+            by_content.setdefault(entry.content, []).append(entry.path.decode("utf-8", "surrogateescape"))
+    for file in sorted(tree.rglob("*.py")):
+        if file.is_file() and not file.is_symlink():
+            same = by_content.get(file.read_bytes(), [])
+            inside = file.relative_to(tree).as_posix()
+            if same:
+                yield inside, max(same, key=lambda path: _common_suffix(path, inside))
+
+
+def _common_suffix(one: str, other: str) -> int:
+    same = 0
+    for a, b in zip(reversed(one.split("/")), reversed(other.split("/")), strict=False):
+        if a != b:
+            break
+        same += 1
+    return same
+
+
+def _code_lines(code: CodeType) -> set[int]:
+    lines: set[int] = set()
+    stack = [code]
+    while stack:
+        current = stack.pop()
+        lines.update(line for _, _, line in current.co_lines() if line)
+        stack.extend(c for c in current.co_consts if isinstance(c, CodeType))
+    return lines

@@ -1,0 +1,65 @@
+"""The oracle as something that can be traced and mutated: one class per way of building, one protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from programsmith.goldens.strength.operators import Mutation
+from programsmith.payload.verifier.environment import ORACLE, case_env
+from programsmith.payload.verifier.launcher import Launcher, Mount, Request, Result
+from programsmith.payload.verifier.model import Case, Limits
+from programsmith.records.lock import OracleFacts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """What every subject runs cases with: a launcher, how the oracle is started, the limits of one launch."""
+
+    launcher: Launcher
+    facts: OracleFacts
+    limits: Limits
+
+    def run(self, case: Case, tree: Path, limits: Limits | None = None) -> Result:
+        """Run a case against the oracle tree on the host path `tree`."""
+        return self.launcher.run(self.request(case, tree, self.facts.program, (), limits))
+
+    def request(
+        self, case: Case, tree: Path, program: str, before: tuple[bytes, ...], limits: Limits | None = None
+    ) -> Request:
+        """The launch of `program` with `before` and then the case's arguments."""
+        return Request(
+            program=program,
+            argv=(self.facts.tool.encode(), *before, *case.argv),
+            env=case_env(case.env),
+            limits=limits or self.limits,
+            stdin=case.stdin,
+            files=case.files,
+            mounts=(Mount(source=str(tree), target=ORACLE),),
+        )
+
+
+class Subject(Protocol):
+    """A traceable, mutable build of the oracle."""
+
+    sources: Mapping[str, bytes]  # mutable files by their path in the locked source
+    tree: Path  # the unmutated build, as it is shown at /opt/oracle
+
+    def trace(self, case: Case) -> frozenset[str]:
+        """Lines (`path:line`) that a case executes; empty where the run could not be traced."""
+
+    def scope_lines(self) -> int:
+        """Executable lines of all sources."""
+
+    def mutate(self, slot: int, mutation: Mutation) -> Path | None:
+        """The tree with one mutation applied, valid until the slot's next; None where it does not build."""
+
+    def close(self) -> None:
+        """Remove what was built."""
+
+
+def limits_of(rule: Mapping[str, Any]) -> Limits:
+    """Limits of a section of rules/limits.yaml."""
+    return Limits(**{name: rule[name] for name in Limits.__dataclass_fields__})

@@ -1,0 +1,1 @@
+"""Programs that record which lines of the oracle a case executes."""
