@@ -15,7 +15,9 @@ from programsmith.records.outcome import Word
 class Step:
     """One block's row. `spec` and `rules` are the slice: exactly what the block may read, and does.
 
-    `payload` names folders of payload/ whose bytes the block puts into its outputs or runs.
+    `payload` names folders of payload/ whose bytes the block puts into its outputs or runs. `outside` names spec
+    fields that hold a path of the project whose content is an input. A step that `closes` its revision runs last,
+    over every record settled before it; what it reads may be absent.
     """
 
     block: str
@@ -25,7 +27,9 @@ class Step:
     spec: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
     payload: tuple[str, ...] = ()
+    outside: tuple[str, ...] = ()
     per_revision: bool = False
+    closes: bool = False
 
 
 LAUNCH = ("verifier", "init")
@@ -37,6 +41,7 @@ STEPS: tuple[Step, ...] = (
         says=(Word.PASS, Word.REJECT),
         spec=("source",),
         rules=("licenses", "overlap", "toolchains", "limits"),
+        outside=("source.path", "source.archive"),
     ),
     Step(
         block="matrix",
@@ -133,6 +138,7 @@ STEPS: tuple[Step, ...] = (
         spec=("horizon", "rollouts", "review"),
         rules=("acceptance", "routes"),
         per_revision=True,
+        closes=True,
     ),
     Step(
         block="export",

@@ -43,17 +43,31 @@ def _decode(kind: Any, value: Any) -> Any:
     if origin in (typing.Union, types.UnionType):
         return None if value is None else _decode(next(a for a in args if a is not type(None)), value)
     if origin is tuple:
-        if len(args) == 2 and args[1] is Ellipsis:
-            return tuple(_decode(args[0], v) for v in value)
-        return tuple(_decode(a, v) for a, v in zip(args, value, strict=True))
+        return _decode_tuple(args, value)
     if origin is dict:
         return {k: _decode(args[1], v) for k, v in value.items()}
     if dataclasses.is_dataclass(kind):
-        hints = typing.get_type_hints(kind)
-        unknown = set(value) - set(hints)
-        if unknown:
-            raise TypeError(f"{kind}: unknown fields {sorted(unknown)}")
-        return typing.cast("Any", kind)(**{k: _decode(hints[k], v) for k, v in value.items()})
+        return _decode_record(kind, value)
+    return _decode_scalar(kind, value)
+
+
+def _decode_tuple(args: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
+    match args:
+        case (inner, types.EllipsisType()):
+            return tuple(_decode(inner, v) for v in value)
+        case _:
+            return tuple(_decode(a, v) for a, v in zip(args, value, strict=True))
+
+
+def _decode_record(kind: Any, value: Any) -> Any:
+    hints = typing.get_type_hints(kind)
+    unknown = set(value) - set(hints)
+    if unknown:
+        raise TypeError(f"{kind}: unknown fields {sorted(unknown)}")
+    return kind(**{k: _decode(hints[k], v) for k, v in value.items()})
+
+
+def _decode_scalar(kind: Any, value: Any) -> Any:
     if kind is bytes:
         return base64.b64decode(value, validate=True)
     if isinstance(kind, type) and issubclass(kind, Enum):

@@ -36,3 +36,15 @@ class Outcome:
     word: Word
     reason: str
     evidence: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """`<block>.json`: what a block said, on which inputs (artifact name to SHA-256), in how many seconds."""
+
+    block: str
+    outcome: Word
+    reason: str
+    evidence: dict[str, Any]
+    inputs: dict[str, str]
+    seconds: float
