@@ -55,7 +55,8 @@ class Request:
 
     `program` is the absolute path inside that is executed, `argv[0]` the name that it is given. `env` is the whole
     environment. `files` fill the fresh work directory. `stdin` is fed through a pipe. With `collect` the work
-    directory comes back. `mounts` are added to the view for this launch (a submission tree).
+    directory comes back. `mounts` are added to the view for this launch (a submission tree). `hidden` are executables
+    of the view that this launch must neither see nor start: what the oracle was not seen to start in this case.
     """
 
     program: str
@@ -65,6 +66,7 @@ class Request:
     stdin: bytes = b""
     files: tuple[FileEntry, ...] = ()
     mounts: tuple[Mount, ...] = ()
+    hidden: tuple[str, ...] = ()
     collect: bool = True
     surroundings: Surroundings = field(default_factory=Surroundings)
 
