@@ -40,7 +40,7 @@ class CaseRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildRule:
-    """What building a submission may use. `output_bytes` caps the log, `work_*` the tree with everything built."""
+    """What building a submission may use. `output_bytes` caps each of its streams, `work_*` its tree."""
 
     cpu_seconds: float
     wall_seconds: float
