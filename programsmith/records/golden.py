@@ -20,21 +20,34 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """The expectation that the repository's own test states: a cross-check, never a truth. None = not stated."""
+    """The expectation that the repository's own test states: a cross-check, never a truth. None = not stated.
+
+    `fails` is set where the test only says that the program fails, or does not. `match` says how its stdout is meant:
+    `bytes`, `trimmed` (blanks at the end do not count), `json` (a stream of JSON values).
+    """
 
     stdout: bytes | None = None
     exit_code: int | None = None
     stderr: bytes | None = None
+    fails: bool | None = None
+    match: str = "bytes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinedCase:
-    """What a miner yields. `group` names the sibling group (same fixture, same source stem)."""
+    """What a miner yields. `group` names the sibling group (same fixture, same source stem).
+
+    Where the source does not state the invocation, the miner yields one case per `template` that could be meant, all
+    with one `source`; the one template of a `template_set` that agrees with the oracle is chosen at capture.
+    """
 
     case: Case
     provenance: Provenance
     group: str
     recorded: Recorded = field(default_factory=Recorded)
+    template_set: str = ""
+    template: str = ""
+    source: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
