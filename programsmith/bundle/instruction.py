@@ -1,0 +1,105 @@
+"""instruction.md: the contract, what is given, how it is graded, the policy, from one template of the rules.
+
+In: the template and what the task holds. Out: the text. Refuses a template that names something unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from string import Template
+
+from programsmith.errors import InputError
+from programsmith.payload.verifier.compare import choice
+from programsmith.payload.verifier.environment import BASE_ENV
+from programsmith.payload.verifier.plan import Plan, Policy, encode_policy
+
+REWARDS = {
+    "binary": "The reward is 1 when every held-out case passes, else 0.",
+    "fraction": "The reward is the mean over the families of the share of their held-out cases that pass.",
+    "threshold": "The reward is 1 when at least {threshold:g} of the held-out cases pass, else 0.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What the instruction speaks of."""
+
+    description: str
+    policy: Policy
+    plan: Plan
+    compare: Mapping[str, str]
+    exec_allowed: tuple[str, ...]
+
+
+def instruction(template: str, subject: Subject) -> bytes:
+    """The bytes of instruction.md. Raises InputError where the template has a name that nothing fills."""
+    words = {**_contract(subject), **_limits(subject), **_policy(subject)}
+    try:
+        return Template(template).substitute(words).encode("utf-8")
+    except (KeyError, ValueError) as fault:
+        raise InputError(
+            f"rules/prompts/instruction.md: unknown name {fault}; known are {', '.join(sorted(words))}"
+        ) from fault
+
+
+def family_table(families: Mapping[str, Mapping[str, int]]) -> str:
+    """The graded behaviours as a Markdown table; it is in the instruction as it stands here."""
+    rows = [f"| `{_cell(name)}` | {row['public']} | {row['held_out']} |" for name, row in families.items()]
+    return "\n".join(["| family | public | held-out |", "|---|---|---|", *rows])
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("`", "'").replace("\n", " ")
+
+
+def _contract(subject: Subject) -> dict[str, object]:
+    plan = subject.plan
+    compare = choice(subject.compare.items())
+    quoted = "\n".join("> " + line for line in subject.description.strip().splitlines())
+    return {
+        "tool": subject.policy.tool,
+        "language": " or ".join(subject.policy.languages),
+        "description": f"\n{quoted}\n" if quoted else "",
+        "public_count": len(plan.public),
+        "held_out_count": len(plan.held_out),
+        "reward_sentence": REWARDS[plan.reward].format(threshold=plan.threshold),
+        "family_table": family_table(plan.families),
+        "base_env": " ".join(f"{name.decode()}={value.decode()}" for name, value in BASE_ENV),
+        **{f"compare_{stream}": kind for stream, kind in compare.items()},
+    }
+
+
+def _limits(subject: Subject) -> dict[str, object]:
+    case, build, receipt = subject.policy.case, subject.policy.build, subject.policy.submission
+    factor = case.cpu_factor * subject.policy.cpu_factor
+    return {
+        "max_files": receipt.files,
+        "max_bytes": receipt.bytes,
+        "max_depth": receipt.depth,
+        "build_cpu": f"{build.cpu_seconds:g}",
+        "build_wall": f"{build.wall_seconds:g}",
+        "build_memory": build.memory_bytes,
+        "build_pids": build.pids,
+        "build_work": build.work_bytes,
+        "case_cpu": f"{factor:g} x the original's, at least {case.cpu_floor_seconds:g}",
+        "case_wall": f"{case.wall_factor:g} x the CPU limit, a backstop",
+        "case_memory": case.memory_bytes,
+        "case_pids": case.pids,
+        "case_work": case.work_bytes,
+    }
+
+
+def _policy(subject: Subject) -> dict[str, object]:
+    policy = subject.policy
+    run = ", ".join(f"`{p}`" for p in policy.run_programs)
+    allowed = ", ".join(f"`{p}`" for p in subject.exec_allowed)
+    return {
+        "refused_suffixes": " ".join(f"`{s}`" for s in policy.refused_suffixes) or "of any other suffix",
+        "build_programs": ", ".join(f"`{p}`" for p in policy.build_programs),
+        "run_programs": f", and {run}" if run else "",
+        "exec_allowed": f"\n   Cases in which the original starts a program may start it too: {allowed}."
+        if allowed
+        else "",
+        "policy": encode_policy(policy).decode("ascii"),
+    }

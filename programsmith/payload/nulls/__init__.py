@@ -1,0 +1,1 @@
+"""Null programs: submissions that solve nothing, one folder per target language."""

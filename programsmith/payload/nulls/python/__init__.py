@@ -1,0 +1,1 @@
+"""Null programs in Python."""

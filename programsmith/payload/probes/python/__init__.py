@@ -1,0 +1,1 @@
+"""Probe programs in Python."""

@@ -1,0 +1,1 @@
+"""The table program in Python."""
