@@ -1,0 +1,1 @@
+"""Launchers of Python programs: templates whose marked names an installation replaces."""

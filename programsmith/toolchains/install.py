@@ -1,0 +1,62 @@
+"""From a finished build to the tree that is shown: which files, which program, compilers that add a flavour's flags.
+
+In: folders that untrusted builds wrote (every process of theirs is gone) and entries. Links are never followed out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from programsmith.payload.verifier.model import FileEntry
+from programsmith.toolchains.model import Common, Flavour, Toolchain
+
+ELF = b"\x7fELF"
+
+
+def inside(root: Path, relative: str) -> Path | None:
+    """The regular file at `relative` below `root`, None where there is none or a link leads elsewhere."""
+    real, base = os.path.realpath(root / relative), os.path.realpath(root)
+    return Path(real) if real.startswith(base + "/") and os.path.isfile(real) else None
+
+
+def is_elf(file: Path | None) -> bool:
+    """Whether a file is an ELF file."""
+    if not file:
+        return False
+    with file.open("rb") as content:
+        return content.read(4) == ELF
+
+
+def find_program(prefix: Path, tool: str) -> str:
+    """The path below `prefix` of an executable named `tool`, in bin/ first; empty where none was installed."""
+    found = []
+    for folder, _, files in os.walk(prefix):
+        path = os.path.relpath(os.path.join(folder, tool), prefix)
+        if tool in files and (file := inside(prefix, path)) and os.access(file, os.X_OK):
+            found.append(path)
+    return min(found, key=lambda path: (not path.startswith("bin/"), path), default="")
+
+
+def prune(entries: Iterable[FileEntry], common: Common, keep: str) -> tuple[FileEntry, ...]:
+    """Entries without the folders and suffixes that no run needs; `keep` stays whatever it is called."""
+    return tuple(sorted(e for e in entries if os.fsdecode(e.path) == keep or not _dropped(e, common)))
+
+
+def _dropped(entry: FileEntry, common: Common) -> bool:
+    path = os.fsdecode(entry.path)
+    if path.endswith(common.drop_suffixes):
+        return True
+    return any(f"/{path}/".find(f"/{folder}/") in {0, len("/elsewhere")} for folder in common.drop)
+
+
+def wrappers(toolchain: Toolchain, flavour: Flavour) -> list[FileEntry]:
+    """Compilers of the same names that add the flavour's flags; none where it has none."""
+    flags = " ".join(toolchain.flavours[flavour])
+    if not flags:
+        return []
+    return [
+        FileEntry(name.encode(), "file", 0o755, f'#!/bin/sh\nexec /usr/bin/{name} "$@" {flags}\n'.encode())
+        for name in toolchain.wrapped
+    ]

@@ -1,0 +1,130 @@
+"""The root views of a language: what a build may see and start, and what a case may.
+
+In: a toolchain and what a spec adds. Out: list-built views. Refuses a host that lacks a program, naming the package.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from programsmith.errors import PrerequisiteError
+from programsmith.payload.verifier.launcher import View
+from programsmith.sandboxes.view import list_view
+from programsmith.toolchains.model import Interpreter, Toolchain
+from programsmith.toolchains.packages import closure, database_exists, files_of, fold, matching, prefer_archives
+from programsmith.toolchains.versions import at_least
+
+PROGRAM_FOLDERS = ("/usr/bin/", "/usr/sbin/")
+
+
+def build_view(tc: Toolchain, extra_programs: Sequence[str] = (), packages: Sequence[str] = ()) -> View:
+    """What a build sees: the shell's programs, the toolchain, its headers and archives, and `packages` of the host.
+
+    Raises PrerequisiteError where a program or a package is absent.
+    """
+    added = _package_files(tc, packages)
+    programs = [f for f in added if f.startswith(PROGRAM_FOLDERS)]
+    named = [*tc.common.shell, *tc.build_programs, *extra_programs]
+    helpers = _helpers(tc)
+    rest = {*_toolchain_files(tc), *(f for f in added if not f.startswith(PROGRAM_FOLDERS))}
+    paths = fold(prefer_archives(sorted(rest)))
+    return _view(tc, [*named, *programs, *helpers], [*paths, *_run_paths(tc)], optional=tc.common.shell)
+
+
+def run_view(tc: Toolchain, exec_allowed: Sequence[str] = ()) -> View:
+    """What a case sees: the language's interpreter if it has one, `exec_allowed`, and the C library's files."""
+    return _view(tc, [*tc.run_programs, *exec_allowed], _run_paths(tc), optional=())
+
+
+def _view(tc: Toolchain, programs: Iterable[str], paths: Iterable[str], optional: Sequence[str]) -> View:
+    """Names become paths in the searched folders; an interpreter that lies elsewhere is linked to its shown path."""
+    found: list[str] = []
+    link: tuple[tuple[str, str], ...] = ()
+    for name in dict.fromkeys(programs):
+        if tc.interpreter and name == tc.interpreter.program:
+            real = interpreter_path(tc.interpreter)
+            found.append(real)
+            link = () if real == tc.interpreter.shown else ((tc.interpreter.shown, real),)
+        elif name.startswith("/"):
+            found.append(name)
+        elif path := shutil.which(name, path=":".join(tc.common.search)):
+            found.append(path)
+        elif name not in optional:
+            raise PrerequisiteError(
+                f"{tc.language}: {name!r} is not in {', '.join(tc.common.search)}; "
+                f"run: apt-get install -y {' '.join(tc.packages)}"
+            )
+    view = list_view(programs=found, paths=list(dict.fromkeys(paths)))
+    return replace(view, links=(*view.links, *link)) if link else view
+
+
+@lru_cache(maxsize=8)
+def interpreter_path(interpreter: Interpreter) -> str:
+    """The host's interpreter: the shown path where it is new enough, else the one that runs this program.
+
+    Raises PrerequisiteError where neither will do.
+    """
+    own = os.path.realpath(sys.executable)
+    for path in (interpreter.shown, own):
+        if os.path.exists(path) and at_least(program_version((path, "--version")), interpreter.minimum):
+            return path
+    raise PrerequisiteError(f"{interpreter.program}: wanted {interpreter.minimum} or newer at {interpreter.shown}")
+
+
+@lru_cache(maxsize=32)
+def program_version(command: tuple[str, ...]) -> str:
+    """The first dotted number that a version command prints; empty where it cannot run or prints none."""
+    if not shutil.which(command[0]):
+        return ""
+    done = subprocess.run(command, capture_output=True, check=False, stdin=subprocess.DEVNULL)
+    found = re.search(rb"\d+(\.\d+)+", done.stdout + done.stderr)
+    return found[0].decode("ascii") if found else ""
+
+
+def toolchain_version(tc: Toolchain) -> str:
+    """The version of the toolchain that views show."""
+    if tc.interpreter:
+        return program_version((interpreter_path(tc.interpreter), "--version"))
+    return program_version(tc.version_command)
+
+
+def _toolchain_files(tc: Toolchain) -> tuple[str, ...]:
+    if database_exists():
+        return tuple(f for f in files_of(matching(tc.view.packages)) if not _left(tc, f))
+    return tuple(path for pattern in tc.view.paths for path in sorted(glob.glob(pattern)))
+
+
+def _package_files(tc: Toolchain, packages: Sequence[str]) -> tuple[str, ...]:
+    if not packages:
+        return ()
+    if not database_exists():
+        raise PrerequisiteError(f"build.packages {', '.join(packages)}: this host has no dpkg to say what they hold")
+    return tuple(f for f in files_of(closure(packages, stop=tc.common.base)) if not _left(tc, f))
+
+
+def _left(tc: Toolchain, path: str) -> bool:
+    return any(path.startswith(folder + "/") for folder in tc.common.leave)
+
+
+@lru_cache(maxsize=8)
+def _asked(command: tuple[str, ...]) -> str:
+    if not shutil.which(command[0]):
+        return ""
+    return os.fsdecode(subprocess.run(command, capture_output=True, check=True).stdout.strip())
+
+
+def _helpers(tc: Toolchain) -> list[str]:
+    """Paths that the toolchain names when asked; an answer without a slash means that it has none."""
+    return [path for command in tc.view.helpers if (path := _asked(command)).startswith("/")]
+
+
+def _run_paths(tc: Toolchain) -> list[str]:
+    return [path for pattern in tc.view.run_paths for path in sorted(glob.glob(pattern))]
