@@ -21,3 +21,8 @@ def owner_of(url: str) -> str | None:
 def name_of(url: str) -> str:
     """The repository's name: the last part of a URL or path."""
     return re.split(r"[/:]", url.rstrip("/"))[-1].removesuffix(".git")
+
+
+def public(url: str) -> str:
+    """The URL without a user name or password, as it may be written down."""
+    return re.sub(r"(?<=://)[^/@]*@", "", url)

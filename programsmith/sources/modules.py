@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from programsmith.payload.verifier.model import FileEntry
-from programsmith.sources.forge import owner_of
+from programsmith.sources.forge import owner_of, public
 from programsmith.sources.origin import Origin, RefusedError, show, show_some
 
 Fetch = Callable[[str, str], Origin]
@@ -40,7 +40,7 @@ def settle_modules(origin: Origin, policy: str | None, fetch: Fetch, scratch: Pa
         url = _absolute(origin.label, urls[path])
         child = settle_modules(fetch(url, origin.modules[path]), policy, fetch, scratch, depth + 1)
         entries += [FileEntry(path + b"/" + e.path, e.kind, e.mode, e.content) for e in child.entries]
-        told += [f"submodule_fetched: {show(path)} at {child.commit} from {url}", *child.notes]
+        told += [f"submodule_fetched: {show(path)} at {child.commit} from {public(url)}", *child.notes]
     return dataclasses.replace(origin, entries=tuple(entries), modules={}, notes=tuple(told))
 
 

@@ -1,4 +1,4 @@
-"""Which known benchmarks hold a repository. In: owner/name or mere names, the rule. Out: `benchmark: owner/name` lines."""
+"""Which known benchmarks hold a repository. In: owner/name or names, the rule. Out: `benchmark: owner/name` lines."""
 
 from __future__ import annotations
 

@@ -9,14 +9,14 @@ from programsmith.records.lock import EntryPoint
 from programsmith.sources.tree import SourceTree
 from programsmith.toolchains.makefile import Makefile, Rule
 
-MAIN = re.compile(rb"^[ \t]*(?:[\w*]+[ \t\n]+){0,3}main[ \t\n]*\(", re.MULTILINE)
-COMMENT = re.compile(rb"/\*.*?\*/|//[^\n]*", re.DOTALL)
+MAIN = re.compile(rb"^[ \t]*(?:\w[\w*]*[ \t\n]+\*?){0,3}main[ \t\n]*\(", re.MULTILINE)
 NOT_A_COMMAND = re.compile(rb"(.*/)?(tests?|testing|t|examples?|docs?)/.*")
 PROGRAM = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+/-]*")
 OTHER_OUTPUT = re.compile(r".*\.(o|lo|a|la|so|c|h|d|1|in|am|ac|m4|txt|html|pdf|tar|gz|xz)|.*\.so\..*")
 COMPILES = re.compile(r"\$[({](CC|LD|LINK\.c?|LINK)[)}]|\b(g?cc|c99|clang|ld)\b|\$\(LINK")
 PHONY = frozenset(
-    "all check clean default depend dist distclean doc docs everything help install lint man test tests uninstall".split()
+    {"all", "check", "clean", "default", "depend", "dist", "distclean", "doc", "docs", "everything", "help", "install"}
+    | {"lint", "man", "test", "tests", "uninstall"}
 )
 MAKE_NAMES = (b"GNUmakefile", b"Makefile", b"makefile", b"Makefile.in")
 
@@ -34,7 +34,7 @@ def _mains(tree: SourceTree) -> set[bytes]:
     return {
         e.path.rpartition(b"/")[2].removesuffix(b".c")
         for e in tree.files(b".c")
-        if not NOT_A_COMMAND.fullmatch(e.path) and MAIN.search(COMMENT.sub(b"", e.content))
+        if not NOT_A_COMMAND.fullmatch(e.path) and MAIN.search(e.content)
     }
 
 

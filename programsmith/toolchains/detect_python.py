@@ -1,4 +1,4 @@
-"""Commands of a Python source: declared console scripts, else scripts and `__main__` modules. Read as data, never run."""
+"""Commands of a Python source: declared console scripts, else scripts and `__main__` modules. Read, never run."""
 
 from __future__ import annotations
 

@@ -9,7 +9,8 @@ ASSIGN = re.compile(r"\s*(?:export\s+)?([A-Za-z_][\w.-]*)\s*(\+|:{1,3}|\?)?=\s*(
 RULE = re.compile(r"([^\t#:=][^#:=]*?)\s*::?\s*(?!=)([^=]*)")
 REFERENCE = re.compile(r"\$[({]([\w.-]+)(?::([^=)}]*)=([^)}]*))?[)}]")
 MOST_ROUNDS = 10
-MOST_LETTERS = 100_000
+MOST_LETTERS = 20_000  # of an expanded text; a value is at most a fifth of it
+MOST_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Makefile:
     def __init__(self, content: bytes) -> None:
         self._values: dict[str, str] = {}
         self.rules: list[Rule] = []
-        text = content.decode("utf-8", "surrogateescape").replace("\\\n", " ")
+        text = content[:MOST_BYTES].decode("utf-8", "surrogateescape").replace("\\\n", " ")
         lines = text.splitlines()
         for line in lines:
             if hit := ASSIGN.fullmatch(line.partition("#")[0]):
@@ -70,7 +71,7 @@ class Makefile:
     def _value(self, hit: re.Match[str]) -> str:
         if hit[1] not in self._values:
             return hit[0] if hit[1] in {"CC", "LD"} else ""
-        value = self._values[hit[1]]
+        value = self._values[hit[1]][: MOST_LETTERS // 5]
         if hit[2] is None:
             return value
         end = re.escape(hit[2])
