@@ -1,7 +1,7 @@
 """The pipeline on one screen: what each block reads, writes and can say. README and the blocks folder agree with it.
 
 An artifact is a path below cache/<name>/. Those that begin with `r/` belong to the revision and live in r<N>/.
-A trailing slash marks a directory.
+A trailing slash marks a directory. `dist/` is the exported bundle, on the shelf of dist/ that the verdict names.
 """
 
 from __future__ import annotations
@@ -143,6 +143,7 @@ STEPS: tuple[Step, ...] = (
     Step(
         block="export",
         reads=("verdict.json", "lock.json", "r/manifest.json", "r/bundle/", "r/environments.json"),
+        writes=("dist/",),
         says=(Word.EXPORTED,),
         spec=("name",),
         per_revision=True,

@@ -1,0 +1,76 @@
+"""A spec compiled: what it is built from, how it stands, which turns it has.
+
+In: the plan, the blocks, a project, a spec file. Out: subjects and turns. The plan and the blocks are parameters, so
+that the engine is tested on pipelines of its own. Refuses what the spec and rule loaders refuse (InputError).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from programsmith.compiler.passes import GoesOn, outcome_of, turns
+from programsmith.compiler.paths import Project
+from programsmith.compiler.plan import STEPS, Step
+from programsmith.compiler.slices import Blocks
+from programsmith.compiler.turn import Subject, Turn
+from programsmith.records import codec
+from programsmith.records.outcome import Record
+from programsmith.rulebook.load import Rulebook
+from programsmith.spec.load import load_spec
+from programsmith.verdict.routes import Routes
+
+NEVER = "never built"
+
+
+class Compiler:
+    """Steps and blocks, ready to be applied to specs. `goes_on` defaults to the project's routes."""
+
+    def __init__(
+        self, steps: Sequence[Step] = STEPS, blocks: Blocks | None = None, goes_on: GoesOn | None = None
+    ) -> None:
+        self.steps = tuple(steps)
+        self._blocks = blocks or Blocks()
+        self._goes_on = goes_on
+
+    def subject(self, project: Project, path: Path, workers: int = 1) -> Subject:
+        """The spec at `path`, read and checked. Raises InputError."""
+        spec = load_spec(path, project.root)
+        return Subject(
+            folder=project.folder(spec.name),
+            values=spec.values,
+            rules=lambda: Rulebook(project.root),
+            blocks=self._blocks,
+            goes_on=self._goes_on or _routed(project),
+            workers=workers,
+        )
+
+    def view(self, subject: Subject) -> Iterator[Turn]:
+        """Every turn that the records on disk lead to, then those that would follow if all went on.
+
+        For showing only: these records are not checked.
+        """
+        settled: dict[str, Record] = {}
+        while due := turns(subject, self.steps, settled, 0):
+            yield from due
+            for turn in due:
+                settled[turn.step.block] = _believed(turn)
+
+
+def _believed(turn: Turn) -> Record:
+    """The record on disk; where there is none, one that goes on."""
+    try:
+        return codec.load(turn.record, Record)
+    except (OSError, ValueError, TypeError, KeyError):
+        word = next((w for w in turn.step.says if turn.subject.goes_on(turn.step.block, w)), turn.step.says[0])
+        return Record(block=turn.step.block, outcome=word, reason="", evidence={}, inputs={}, seconds=0.0)
+
+
+def standing_of(subject: Subject) -> str:
+    """The outcome of the spec's last verdict in one word, `never built` where there is none."""
+    return outcome_of(subject.folder.verdict) or NEVER
+
+
+def _routed(project: Project) -> GoesOn:
+    routes = Routes(Rulebook(project.root).load("routes"))
+    return routes.goes_on

@@ -1,0 +1,59 @@
+"""One build of a spec at a time, and the premises of any build.
+
+In: a project, a spec's folder. Out: a held lock. Refuses a second build (InfraError), another platform and a cache
+that cannot be written or executed from (PrerequisiteError).
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from programsmith.compiler.paths import Folder, Project
+from programsmith.errors import InfraError, PrerequisiteError
+
+READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EEXIST})
+
+
+def check_premises(project: Project) -> None:
+    """Raise PrerequisiteError where nothing could be built here."""
+    if not sys.platform.startswith("linux"):
+        raise PrerequisiteError(f"this machine runs {sys.platform}; builds isolate programs with Linux namespaces")
+    try:
+        project.cache.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=project.cache):
+            pass
+    except PermissionError as fault:
+        raise _unusable(project, "cannot be written") from fault
+    except OSError as fault:
+        if fault.errno not in READ_ONLY:
+            raise
+        raise _unusable(project, "lies on a read-only file system") from fault
+    if os.statvfs(project.cache).f_flag & os.ST_NOEXEC:
+        raise _unusable(project, "lies on a file system mounted noexec, where built programs cannot run")
+
+
+def _unusable(project: Project, what: str) -> PrerequisiteError:
+    return PrerequisiteError(f"{project.cache} {what}; make {project.root} a folder that you can write and execute in")
+
+
+@contextmanager
+def held(folder: Folder) -> Iterator[None]:
+    """Hold the spec's lock; the kernel drops it when the process ends. Raises InfraError where another holds it."""
+    folder.root.mkdir(parents=True, exist_ok=True)
+    with folder.lock.open("a+", encoding="ascii") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as fault:
+            handle.seek(0)
+            holder = handle.read().strip() or "unknown"
+            raise InfraError(f"another build of {folder.name} is running, pid {holder}; wait or end it") from fault
+        handle.truncate(0)
+        handle.write(f"{os.getpid()}\n")
+        handle.flush()
+        yield

@@ -1,0 +1,93 @@
+"""Content of files and folders, asked cheaply: a stat line that answers for unchanged paths, and a SHA-256.
+
+In: a path whose content may be hostile. Out: its signature, None where it is absent. Links are never followed: a link
+is its target's name; a socket, device or pipe is its kind and is never opened. What git and interpreters leave behind
+is not content.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+LEFT_BEHIND = frozenset({b".git", b"__pycache__"})
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """`seen`: digest over times, size and inode of everything; `content`: SHA-256 of bytes, names and modes."""
+
+    seen: str
+    content: str
+
+
+def sign(path: Path) -> Signature | None:
+    """Signature of a file, or of a folder with all below it. None where nothing is."""
+    try:
+        return Signature(_seen(os.fsencode(path)), _content(os.fsencode(path)))
+    except FileNotFoundError:
+        return None
+
+
+def unchanged(path: Path, known: Signature) -> bool:
+    """Whether `path` holds what `known` says. Reads content only where the stat line differs."""
+    try:
+        name = os.fsencode(path)
+        return _seen(name) == known.seen or _content(name) == known.content
+    except FileNotFoundError:
+        return False
+
+
+def file_digest(path: bytes) -> str:
+    """SHA-256 of a regular file's bytes."""
+    with open(path, "rb") as body:
+        return hashlib.file_digest(body, "sha256").hexdigest()
+
+
+def _seen(path: bytes) -> str:
+    total = hashlib.sha256()
+    for name, at in _walk(path):
+        total.update(b"%d %s %d %d" % (len(name), name, at.st_mode, at.st_mtime_ns))
+        if not stat.S_ISDIR(at.st_mode):
+            total.update(b" %d %d %d" % (at.st_ctime_ns, at.st_size, at.st_ino))
+        total.update(b"\n")
+    return total.hexdigest()
+
+
+def _content(path: bytes) -> str:
+    if stat.S_ISREG(os.lstat(path).st_mode):
+        return file_digest(path)
+    total = hashlib.sha256()
+    for name, at in _walk(path):
+        total.update(b"%d %s %o " % (len(name), name, stat.S_IMODE(at.st_mode)))
+        total.update(_body(os.path.join(path, name) if name else path, at.st_mode))
+        total.update(b"\n")
+    return total.hexdigest()
+
+
+def _body(path: bytes, mode: int) -> bytes:
+    if stat.S_ISDIR(mode):
+        return b"dir"
+    if stat.S_ISLNK(mode):
+        target = os.readlink(path)
+        return b"link %d %s" % (len(target), target)
+    if stat.S_ISREG(mode):
+        return b"file " + file_digest(path).encode("ascii")
+    return b"odd %o" % stat.S_IFMT(mode)
+
+
+def _walk(top: bytes) -> Iterator[tuple[bytes, os.stat_result]]:
+    """(name below `top`, lstat) of `top` itself and all below it, in name order."""
+    waiting = [b""]
+    while waiting:
+        name = waiting.pop()
+        path = os.path.join(top, name) if name else top
+        at = os.lstat(path)
+        yield name, at
+        if stat.S_ISDIR(at.st_mode):
+            inner = sorted(set(os.listdir(path)) - LEFT_BEHIND, reverse=True)
+            waiting += [os.path.join(name, i) if name else i for i in inner]

@@ -1,0 +1,106 @@
+"""The slice of a step: everything that its outcome may depend on, each under a name that a person can read.
+
+In: a step, the spec's values (defaults filled), the rules, the code. Out: cause to SHA-256, such as
+`spec.goldens`, `rules/limits`, `code`, `payload/verifier`, `lock.json`, `source.path`, `record sanity`.
+Two equal slices mean that the step need not run again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+import programsmith
+from programsmith.compiler.imports import Package
+from programsmith.compiler.plan import Step
+from programsmith.compiler.signature import sign
+from programsmith.job import Job
+from programsmith.records.codec import encode
+from programsmith.records.outcome import Outcome, Record
+
+ABSENT = "absent"
+
+
+class RuleFiles(Protocol):
+    """Rule files by name, as the rulebook gives them."""
+
+    def load(self, name: str) -> Any:
+        """The content of a rule file."""
+
+    def digest(self, name: str) -> str:
+        """SHA-256 of that content."""
+
+
+class Blocks:
+    """The blocks of one package: <package>/blocks/<block>.py with `run(job)`, payload folders beside them."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._package = Package(folder or Path(programsmith.__file__).parent)
+
+    def run(self, block: str) -> Callable[[Job], Outcome]:
+        """The function that runs `block`; imports it."""
+        found: Callable[[Job], Outcome] = import_module(f"{self._package.name}.blocks.{block}").run
+        return found
+
+    def digest(self, block: str) -> str:
+        """SHA-256 over the code of `block` and of all that it imports from its package."""
+        return self._package.digest(f"{self._package.name}.blocks.{block}")
+
+    def payload(self, name: str) -> Path:
+        """The payload folder `name`."""
+        return self._package.folder / "payload" / name
+
+
+def declared(step: Step, values: Mapping[str, Any], rules: RuleFiles, blocks: Blocks) -> dict[str, str]:
+    """Causes that are known before any artifact is: spec fields, rule files, code, payload."""
+    causes = {f"spec.{path}": json_digest(field(values, path)) for path in step.spec}
+    causes |= {f"rules/{name}": rules.digest(name) for name in step.rules}
+    causes |= {f"payload/{name}": content(blocks.payload(name)) for name in step.payload}
+    causes["code"] = blocks.digest(step.block)
+    return causes
+
+
+def outside(step: Step, values: Mapping[str, Any], root: Path, forbidden: Path) -> Iterator[tuple[str, str]]:
+    """Causes that lie in the project: what the spec's path fields name. One that contains `forbidden` is not read."""
+    for path in step.outside:
+        name = field(values, path)
+        if name is None:
+            continue
+        real = (root / str(name)).resolve()
+        yield path, ABSENT if forbidden.resolve().is_relative_to(real) else content(real)
+
+
+def settled(records: Mapping[str, Record]) -> dict[str, str]:
+    """Causes that are outcomes: what each record says, whatever it took to say it."""
+    said = {n: [r.outcome.value, r.reason, encode(r.evidence)] for n, r in records.items()}
+    return {f"record {name}": json_digest(what) for name, what in said.items()}
+
+
+def field(values: Mapping[str, Any], path: str) -> Any:
+    """The value at a dotted path of the spec. Raises KeyError where the schema has no such field."""
+    value: Any = values
+    for name in path.split("."):
+        value = value[name]
+    return value
+
+
+def content(path: Path) -> str:
+    """SHA-256 of a file or folder, `absent` where nothing is."""
+    found = sign(path)
+    return found.content if found else ABSENT
+
+
+def json_digest(value: Any) -> str:
+    """SHA-256 of a JSON value, whatever the order of its keys."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def changes(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
+    """Names of the causes that differ, in reading order."""
+    names = [name for name in new if old.get(name) != new[name]]
+    return names + [name for name in old if name not in new]

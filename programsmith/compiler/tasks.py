@@ -1,0 +1,124 @@
+"""A turn as a doit task: when it is up to date, and what it does.
+
+In: turns. Out: doit Task objects. A task is up to date when its slice is the one that it was run on and its record and
+artifacts hold the bytes that the run published. The file check of doit sees the inputs too, for `info` and `list`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from doit.exceptions import TaskFailed
+from doit.task import Task
+
+from programsmith.compiler.action import act, remove
+from programsmith.compiler.signature import Signature, sign, unchanged
+from programsmith.compiler.slices import changes
+from programsmith.compiler.turn import Turn
+from programsmith.errors import ProgramSmithError
+from programsmith.records.outcome import Record
+
+RECORD = "record"
+
+
+class Attempt:
+    """One turn under doit: why it runs, what it left, what fault it met. Raises InputError on a broken rule file."""
+
+    def __init__(self, turn: Turn) -> None:
+        self.turn = turn
+        self.because = ""
+        self.record: Record | None = None
+        self.fault: ProgramSmithError | None = None
+        self._slice = turn.slice()
+
+    def slice_same(self, task: Task, values: Mapping[str, Any]) -> bool:
+        """Whether the task last ran on this very slice."""
+        del task
+        known = values.get("slice")
+        if not isinstance(known, dict):
+            self.because = "never built"
+            return False
+        differing = changes(known, self._slice)
+        if differing:
+            self.because = f"{', '.join(differing[:3])} changed"
+        return not differing
+
+    def targets_intact(self, task: Task, values: Mapping[str, Any]) -> bool:
+        """Whether everything that the task published is there with the same content."""
+        del task
+        known = values.get("targets")
+        if not isinstance(known, dict) or RECORD not in known:
+            return False
+        altered = [path.name for name, path in self.targets().items() if not _holds(path, known.get(name))]
+        if altered:
+            self.because = self.because or f"{', '.join(altered[:3])} altered"
+        return not altered
+
+    def act(self) -> TaskFailed | None:
+        """Run the block: the task's action."""
+        try:
+            self.record = act(self.turn, self._slice)
+        except ProgramSmithError as fault:
+            self.fault = fault
+            return TaskFailed(str(fault))
+        return None
+
+    def kept(self) -> dict[str, Any]:
+        """What doit remembers of a success."""
+        found = {name: sign(path) for name, path in self.targets().items()}
+        return {"slice": self._slice, "targets": {n: [s.seen, s.content] for n, s in found.items() if s}}
+
+    def targets(self) -> dict[str, Path]:
+        """Artifact to path of all that the turn publishes, its record among them."""
+        return {RECORD: self.turn.record, **self.turn.outputs}
+
+
+def _holds(path: Path, known: list[str] | None) -> bool:
+    """Whether `path` is as the run left it, which may be absent."""
+    return not os.path.lexists(path) if known is None else unchanged(path, Signature(*known))
+
+
+def task(attempt: Attempt) -> Task:
+    """The doit task of an attempt."""
+    turn = attempt.turn
+    made = Task(
+        turn.name,
+        [attempt.act],
+        file_dep=[str(path) for path in turn.inputs.values() if path.is_file()],
+        targets=[str(path) for path in attempt.targets().values() if path.is_file()],
+        uptodate=[attempt.slice_same, attempt.targets_intact],
+        doc=f"says {', '.join(word.value for word in turn.step.says)}",
+        io={"capture": False},
+        verbosity=0,
+    )
+    made.value_savers.append(attempt.kept)
+    return made
+
+
+def shown(attempt: Attempt, after: list[str]) -> Task:
+    """The same task for doit's own verbs: it tells how things stand and cleans, but runs no block."""
+    turn = attempt.turn
+    spec = turn.subject.folder.name
+
+    def refuse() -> TaskFailed:
+        return TaskFailed(f"{turn.name} runs in a pass of its spec: doit build spec={spec}")
+
+    def clean() -> None:
+        for path in attempt.targets().values():
+            remove(path)
+
+    made = task(attempt)
+    return Task(
+        turn.name,
+        [refuse],
+        file_dep=sorted(made.file_dep),
+        targets=made.targets,
+        task_dep=after,
+        uptodate=[attempt.slice_same, attempt.targets_intact],
+        clean=[clean],
+        subtask_of=spec,
+        doc=made.doc,
+    )

@@ -1,0 +1,92 @@
+"""A step's turn in a pass: one step of one spec's revision with the paths that it reads and writes.
+
+In: a step, where the spec stands, what is settled. Out: its task name, paths, slice. Writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from programsmith.compiler import slices
+from programsmith.compiler.paths import DIST, Folder
+from programsmith.compiler.plan import Step
+from programsmith.compiler.slices import Blocks, RuleFiles
+from programsmith.records.outcome import Record, Word
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """The spec that is built: its folder, its values with defaults filled, and what the steps share.
+
+    `rules` opens the rule files anew at each call, so that a file edited meanwhile is seen. `goes_on` says whether
+    the pipeline continues after a block said a word.
+    """
+
+    folder: Folder
+    values: Mapping[str, Any]
+    rules: Callable[[], RuleFiles]
+    blocks: Blocks
+    goes_on: Callable[[str, Word], bool]
+    workers: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """`reads` are the artifacts that exist for it; `records` what was settled before, for a step that closes."""
+
+    subject: Subject
+    step: Step
+    revision: int
+    reads: tuple[str, ...]
+    records: Mapping[str, Record]
+    exported: Path | None = None
+
+    @property
+    def name(self) -> str:
+        """The task's name."""
+        return self.subject.folder.task(self.step.block, self._revision)
+
+    @property
+    def record(self) -> Path:
+        """Where the record goes."""
+        return self.subject.folder.record(self.step.block, self._revision)
+
+    @property
+    def log(self) -> Path:
+        """Where the block's own lines go."""
+        return self.subject.folder.log(self.step.block, self._revision)
+
+    @property
+    def inputs(self) -> dict[str, Path]:
+        """Artifact to path of what it reads."""
+        return {name: self._path(name) for name in self.reads}
+
+    @property
+    def outputs(self) -> dict[str, Path]:
+        """Artifact to path of what it writes."""
+        return {name: self._path(name) for name in self.step.writes}
+
+    def artifacts(self) -> dict[str, str]:
+        """SHA-256 of each input; `absent` where it vanished."""
+        return {name: slices.content(path) for name, path in self.inputs.items()}
+
+    def slice(self) -> dict[str, str]:
+        """All causes, taken now. Raises InputError on a broken rule file."""
+        subject, project = self.subject, self.subject.folder.project
+        causes = slices.declared(self.step, subject.values, subject.rules(), subject.blocks)
+        causes |= dict(slices.outside(self.step, subject.values, project.root, project.cache))
+        return causes | self.artifacts() | slices.settled(self.records)
+
+    @property
+    def _revision(self) -> int | None:
+        return self.revision if self.step.per_revision else None
+
+    def _path(self, artifact: str) -> Path:
+        if artifact == DIST:
+            if self.exported is None:
+                raise KeyError(f"{self.name} has no place in dist/: no verdict is settled")
+            return self.exported
+        return self.subject.folder.artifact(artifact, self.revision)
