@@ -67,7 +67,8 @@ class Job:
     `.part` paths that the engine publishes (a block must write each of them when it says a word that continues).
     `records` are the outcomes settled before this block (only the gate reads them). `scratch` is removed afterwards.
     `project` is the root that relative paths of a spec start from, `store` a folder shared by all specs for
-    content-addressed things that may vanish, `dist` where export writes.
+    content-addressed things that may vanish, `dist` where export writes. `owner_secret` opens bundles that their owner
+    seals.
     """
 
     spec: Tracked
@@ -79,5 +80,6 @@ class Job:
     store: Path
     dist: Path
     workers: int = 2
+    owner_secret: bytes | None = None
     records: Mapping[str, Any] = field(default_factory=dict)
     say: Callable[[str], None] = print

@@ -92,7 +92,7 @@ STEPS: tuple[Step, ...] = (
         says=(Word.PASS,),
         spec=("name", "description", "task", "build", "goldens.compare", "reward", "seal", "budget"),
         rules=("toolchains", "limits", "prompts/instruction.md"),
-        payload=("verifier", "init", "bundle", "table"),
+        payload=("verifier", "init", "bundle", "harbor", "solution", "submission"),
         per_revision=True,
     ),
     Step(
@@ -101,8 +101,8 @@ STEPS: tuple[Step, ...] = (
         writes=("r/environments.json",),
         says=(Word.PASS, Word.UNBUILDABLE),
         spec=("sandbox",),
-        rules=("toolchains",),
-        payload=LAUNCH,
+        rules=("toolchains", "limits"),
+        payload=(*LAUNCH, "probes", "submission"),
         per_revision=True,
     ),
     Step(
@@ -118,7 +118,7 @@ STEPS: tuple[Step, ...] = (
         says=(Word.PASS, Word.FAIL),
         spec=("sandbox",),
         rules=("toolchains", "limits", "acceptance"),
-        payload=("verifier", "init", "table", "nulls"),
+        payload=(*LAUNCH, "table", "nulls", "submission"),
         per_revision=True,
     ),
     Step(
@@ -126,8 +126,8 @@ STEPS: tuple[Step, ...] = (
         reads=("lock.json", "oracle.tar", "docs.tar", "r/manifest.json", "r/bundle/", "r/environments.json"),
         writes=("r/static.ok",),
         says=(Word.PASS, Word.FAIL),
-        rules=("checks", "toolchains", "limits"),
-        payload=("verifier", "init", "probes"),
+        rules=("checks", "schema/harbor_task.json", "limits"),
+        payload=(*LAUNCH, "table", "probes", "submission"),
         per_revision=True,
     ),
     Step(
