@@ -8,7 +8,7 @@ modes that are not plain) is named in `only_in_public_jsonl`; the machine form i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from programsmith.bundle.tree import is_plain, plain
 from programsmith.payload.verifier.environment import ORACLE
@@ -18,16 +18,16 @@ from programsmith.records.golden import Golden
 PLAIN_MODES = (0o644, 0o755)
 
 
-def graded(golden: Golden, compare: Mapping[str, str], own: Iterable[str]) -> GradedCase:
-    """The graded case of a golden. `own` are executables that the oracle's language brings and no case may borrow."""
-    seen = {p for p in golden.exec_seen if not p.startswith(ORACLE + "/")}
+def graded(golden: Golden, compare: Mapping[str, str], own: Callable[[str], bool]) -> GradedCase:
+    """The graded case of a golden. `own` tells what the oracle's language itself starts: nothing to borrow."""
+    seen = {p for p in golden.exec_seen if not p.startswith(ORACLE + "/") and not own(p)}
     return GradedCase(
         case=golden.case,
         expected=golden.expected,
         family=golden.family,
         cpu_seconds=golden.cpu_seconds,
         compare=tuple(sorted(compare.items())),
-        exec_allowed=tuple(sorted(seen - set(own))),
+        exec_allowed=tuple(sorted(seen)),
     )
 
 

@@ -1,0 +1,181 @@
+"""create: candidate, goldens and the oracle's documentation become the first bundle.
+
+In: lock, source, candidate, oracle, documentation, pool and split. Out: r/bundle/, r/manifest.json. The same inputs
+give the same bytes. It has no "no": whatever is wrong with the ingredients was said before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from programsmith.bundle.cases import graded
+from programsmith.bundle.controls import pack, wrapper
+from programsmith.bundle.render import Image, Ingredients, Solution, render
+from programsmith.bundle.tree import write_bundle
+from programsmith.bundle.zipapp import check_pyz, verify_pyz
+from programsmith.errors import InputError, PrerequisiteError
+from programsmith.job import Job
+from programsmith.payload.verifier.environment import COMPILE
+from programsmith.payload.verifier.model import FileEntry, GradedCase, canonical
+from programsmith.payload.verifier.plan import BuildRule, CaseRule, Policy, ReceiptRule
+from programsmith.payload.verifier.policy import findings
+from programsmith.payload.verifier.unseal import SECRET_NAME
+from programsmith.records import codec
+from programsmith.records.golden import Golden, Split
+from programsmith.records.lock import Candidate, Lock, OracleFacts
+from programsmith.records.outcome import Outcome, Word
+from programsmith.sources.tree import read_tar
+from programsmith.toolchains.compile_script import compile_sh
+from programsmith.toolchains.load import toolchains
+from programsmith.toolchains.model import Toolchain
+
+AGENT_PACKAGES = ("bash", "python3")  # /app/check is Python
+VERIFIER_PACKAGES = ("bash", "python3", "python3-cryptography", "bubblewrap")
+UNITS = {"s": 1, "m": 60, "h": 3600}
+
+
+def run(job: Job) -> Outcome:
+    """Write the bundle and its manifest."""
+    given = _ingredients(job)
+    entries, manifest = render(given)
+    write_bundle(job.outputs["r/bundle/"], entries)
+    codec.dump(job.outputs["r/manifest.json"], manifest)
+    return Outcome(
+        word=Word.PASS,
+        reason=f"{len(manifest.public)} public and {len(manifest.held_out)} held-out cases in {len(entries)} files",
+        evidence={
+            "tree": manifest.tree,
+            "files": len(manifest.files),
+            "bytes": sum(len(e.content) for e in entries),
+            "families": len(manifest.families),
+            "solution": manifest.solution,
+        },
+    )
+
+
+def _ingredients(job: Job) -> Ingredients:
+    lock = codec.load(job.inputs["lock.json"], Lock)
+    candidate = codec.load(job.inputs["candidate.json"], Candidate)
+    known = toolchains(job.rules("toolchains"))
+    target = _target(known, candidate.target_language)
+    limits = job.rules("limits")
+    policy = _policy(candidate.tool, target, known, limits)
+    public, held_out = _sides(job, known[candidate.source_language])
+    reward, threshold = _reward(job.spec("reward", object))
+    return Ingredients(
+        name=job.spec("name", str),
+        description=job.spec("description", str),
+        source_language=candidate.source_language,
+        licence=lock.licence,
+        public=public,
+        held_out=held_out,
+        docs=tuple(read_tar(job.inputs["docs.tar"])),
+        policy=policy,
+        reward=reward,
+        threshold=threshold,
+        slots=limits["task"]["slots"],
+        compare=_compare(job),
+        agent_seconds=seconds(job.spec("budget.agent_wall", object)),
+        image=_image(target, limits["task"]),
+        template=job.rules("prompts/instruction.md"),
+        check=check_pyz(),
+        verify=verify_pyz(),
+        solution=_solution(job, lock, candidate, policy),
+        owner_secret=_owner_secret(job),
+    )
+
+
+def _target(known: Mapping[str, Toolchain], language: str) -> Toolchain:
+    if language not in known:
+        raise InputError(f"task.target_languages: wanted one of {', '.join(sorted(known))}, got {language!r}")
+    return known[language]
+
+
+def _policy(tool: str, target: Toolchain, known: Mapping[str, Toolchain], limits: Mapping[str, Any]) -> Policy:
+    others = {s for t in known.values() if t is not target for s in t.suffixes} - set(target.suffixes)
+    return Policy(
+        tool=tool,
+        languages=(target.language,),
+        refused_suffixes=tuple(sorted(others)),
+        build_programs=target.build_programs,
+        run_programs=target.run_programs,
+        cpu_factor=target.cpu_factor,
+        case=CaseRule(**limits["case"]),
+        build=BuildRule(**limits["build"]),
+        submission=ReceiptRule(**limits["submission"]),
+    )
+
+
+def _sides(job: Job, source: Toolchain) -> tuple[tuple[GradedCase, ...], tuple[GradedCase, ...]]:
+    pool = {g.id: g for g in codec.load_lines(job.inputs["pool.jsonl"], Golden)}
+    split = codec.load(job.inputs["split.json"], Split)
+    compare = _compare(job)
+
+    def own(path: str) -> bool:
+        return is_own(source, path)
+
+    def side(ids: Iterable[str]) -> tuple[GradedCase, ...]:
+        return tuple(graded(pool[i], compare, own) for i in sorted(ids))
+
+    return side(split.public), side(split.held_out)
+
+
+def is_own(tc: Toolchain, path: str) -> bool:
+    """Whether an executable is what the language itself starts, under whatever version its name carries."""
+    name = path.rpartition("/")[2]
+    return name in tc.run_programs or (tc.interpreter is not None and name.startswith(tc.interpreter.program))
+
+
+def _compare(job: Job) -> dict[str, str]:
+    """Comparator text per stream: a kind's name, or the canonical JSON of a kind with parameters."""
+    given = job.spec("goldens.compare", dict)
+    return {stream: c if isinstance(c, str) else canonical(c).decode("ascii") for stream, c in given.items()}
+
+
+def _reward(value: Any) -> tuple[str, float]:
+    """`binary`, `fraction` or `{threshold: x}` as (mode, threshold)."""
+    return ("threshold", float(value["threshold"])) if isinstance(value, Mapping) else (value, 1.0)
+
+
+def seconds(value: Any) -> float:
+    """A duration of the spec in seconds: a number, or digits with s, m or h."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", str(value))
+    if not found:
+        raise InputError(f"budget.agent_wall: wanted digits with s, m or h, got {value!r}")
+    return float(found[1]) * UNITS[found[2] or "s"]
+
+
+def _image(target: Toolchain, rule: Mapping[str, Any]) -> Image:
+    return Image(
+        base=target.public_base,
+        agent_packages=(*target.packages, *AGENT_PACKAGES),
+        verifier_packages=(*target.packages, *VERIFIER_PACKAGES),
+        cpus=rule["cpus"],
+        memory_mb=rule["memory_mb"],
+        build_seconds=float(rule["image_seconds"]),
+    )
+
+
+def _solution(job: Job, lock: Lock, candidate: Candidate, policy: Policy) -> Solution:
+    if candidate.target_language == candidate.source_language:
+        source = [e for e in read_tar(job.inputs["source.tar"]) if e.path != COMPILE.encode()]
+        refused = {f.path for f in findings(source, policy)}
+        script = compile_sh(lock, candidate, job.spec("build", dict))
+        kept = [e for e in source if e.kind == "file" and e.path not in refused]
+        tar, _ = pack([*kept, FileEntry(COMPILE.encode(), "file", 0o755, script)])
+        return Solution(kind="source", tar=tar, waived="")
+    facts = codec.load(job.inputs["oracle.json"], OracleFacts)
+    tar, digest = pack(
+        wrapper(candidate.target_language, facts.tool, read_tar(job.inputs["oracle.tar"]), facts.program)
+    )
+    return Solution(kind="wrapper", tar=tar, waived=digest)
+
+
+def _owner_secret(job: Job) -> bytes | None:
+    if job.spec("seal", str) == "inline":
+        return None
+    if job.owner_secret is None:
+        raise PrerequisiteError(f"seal: owner: wanted the secret as hexadecimal digits in {SECRET_NAME}, got none")
+    return job.owner_secret

@@ -1,0 +1,106 @@
+"""Submissions whose score is known in advance: the table, the table with one entry altered, nulls, nothing at all.
+
+In: graded cases, a target language, facts of the oracle. Out: files of a submission. Refuses a language for which
+payload/ has no program.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import tarfile
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from programsmith.bundle.render import PAYLOAD
+from programsmith.errors import InputError
+from programsmith.payload.table.form import write
+from programsmith.payload.verifier.environment import BASE_ENV, ORACLE, SUBMISSION
+from programsmith.payload.verifier.model import FileEntry, GradedCase
+from programsmith.payload.verifier.tree import tree_digest
+
+Files = tuple[FileEntry, ...]
+Other = tuple[bytes, int]
+SUFFIXES = {".c", ".h", ".py"}
+
+
+def program(language: str, folder: str, name: str = "") -> Files:
+    """A program of payload/`folder` as a submission, with the language's compile.sh. `name` picks one source file.
+
+    Raises InputError where payload/ has nothing for the language.
+    """
+    sources = PAYLOAD / folder / language
+    found = sorted(p for p in sources.glob(f"{name or '*'}.*") if p.suffix in SUFFIXES and p.stem != "__init__")
+    script = PAYLOAD / "submission" / language / "compile.sh"
+    if not found or not script.exists():
+        raise InputError(f"payload/{folder}: no {name or folder} program in {language}; add one, with a compile.sh")
+    single = len(found) == 1
+    named = {(f"main{p.suffix}" if single else p.name).encode(): p.read_bytes() for p in found}
+    entries = [FileEntry(path, "file", 0o644, content) for path, content in named.items()]
+    return (*entries, FileEntry(b"compile.sh", "file", 0o755, script.read_bytes()))
+
+
+def table(language: str, cases: Iterable[GradedCase], other: Other | None = None) -> Files:
+    """The table submission of `cases`; `other` is what every other invocation gets."""
+    rows = [(c.case, c.expected) for c in cases]
+    return (*program(language, "table"), FileEntry(b"table.txt", content=write(rows, dict(BASE_ENV), other)))
+
+
+def altered(cases: Sequence[GradedCase], at: str) -> tuple[GradedCase, ...]:
+    """The same cases, the one named `at` with another standard output."""
+    return tuple(
+        dataclasses.replace(c, expected=dataclasses.replace(c.expected, stdout=c.expected.stdout + b"?"))
+        if c.case.id == at
+        else c
+        for c in cases
+    )
+
+
+def nulls(
+    language: str, tool: str, public: Sequence[GradedCase], help_text: bytes, executables: Iterable[str]
+) -> dict[str, Files]:
+    """The five null submissions, none of which the goldens' gate uses, by name."""
+    return {
+        "most_frequent": table(language, (), most_frequent(public)),
+        "help": table(language, (), (help_text, 0)),
+        "echo_last": program(language, "nulls", "echo_last"),
+        "public_table": table(language, public),
+        "wrapper": (*program(language, "nulls", "wrapper"), _wrapped(tool, executables)),
+    }
+
+
+def most_frequent(cases: Iterable[GradedCase]) -> Other:
+    """The standard output and exit code that most of the cases share; the smallest of several."""
+    counts = Counter((c.expected.stdout, c.expected.exit_code or 0) for c in cases)
+    return min(counts, key=lambda pair: (-counts[pair], pair)) if counts else (b"", 0)
+
+
+def wrapper(language: str, tool: str, oracle: Iterable[FileEntry], program_path: str) -> Files:
+    """A submission that carries the oracle's tree and hands every invocation to it."""
+    inside = SUBMISSION + "/oracle" + program_path.removeprefix(ORACLE)
+    carried = [dataclasses.replace(e, path=b"oracle/" + e.path) for e in oracle]
+    names = f"{tool}\n{inside}\n".encode()
+    return (*program(language, "solution"), FileEntry(b"tool.txt", content=names), *carried)
+
+
+def pack(files: Iterable[FileEntry]) -> tuple[bytes, str]:
+    """A submission as a tar whose bytes depend on nothing else, and its tree digest."""
+    raw = io.BytesIO()
+    entries = sorted(files)
+    with tarfile.open(
+        fileobj=raw, mode="w", format=tarfile.PAX_FORMAT, encoding="utf-8", errors="surrogateescape"
+    ) as tar:
+        for e in entries:
+            member = tarfile.TarInfo(e.path.decode("utf-8", "surrogateescape"))
+            member.mode = e.mode
+            member.type = {"dir": tarfile.DIRTYPE, "link": tarfile.SYMTYPE}.get(e.kind, tarfile.REGTYPE)
+            member.linkname = e.content.decode("utf-8", "surrogateescape") if e.kind == "link" else ""
+            member.size = len(e.content) if e.kind == "file" else 0
+            tar.addfile(member, io.BytesIO(e.content) if e.kind == "file" else None)
+    return raw.getvalue(), tree_digest(entries)
+
+
+def _wrapped(tool: str, executables: Iterable[str]) -> FileEntry:
+    """Paths that the wrapper tries: the tool by its name where systems keep programs, then all that the view lists."""
+    named = [f"{folder}/{tool}" for folder in ("/usr/bin", "/bin", "/usr/local/bin")]
+    return FileEntry(b"wrapped.txt", content="".join(f"{p}\n" for p in (*named, *sorted(executables))).encode())

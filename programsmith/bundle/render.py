@@ -1,0 +1,248 @@
+"""Everything that a task holds becomes the files of its bundle, and the manifest that names them.
+
+In: the cases of both sides, documentation, policy, programs, a solution. Out: entries of the bundle's tree, the
+manifest. The same ingredients give the same bytes, whatever the place and the time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from programsmith.bundle.cases import folders
+from programsmith.bundle.harbor import TaskFacts, task_toml
+from programsmith.bundle.instruction import Subject, instruction
+from programsmith.bundle.manifest import Manifest, digests, families
+from programsmith.bundle.seal import seal
+from programsmith.bundle.tree import APP, CASES, DOCS, PUBLIC, plain
+from programsmith.payload.verifier.limits import case_limits, timeout_seconds
+from programsmith.payload.verifier.model import FileEntry, GradedCase, canonical
+from programsmith.payload.verifier.plan import Plan, Policy, encode_cases, encode_plan, encode_policy
+from programsmith.payload.verifier.unseal import Purpose
+
+PAYLOAD = Path(__file__).parent.parent / "payload"
+CANARIES = (APP, "tests/", "solution/")
+"""Folders that carry a canary, one file each."""
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solution:
+    """A submission that scores 1: its kind (`source` or `wrapper`), its tar, its tree digest where that is waived."""
+
+    kind: str
+    tar: bytes
+    waived: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """What the two Dockerfiles say, and what the containers get: packages per side, processors, megabytes, seconds."""
+
+    base: str
+    agent_packages: tuple[str, ...]
+    verifier_packages: tuple[str, ...]
+    cpus: int
+    memory_mb: int
+    build_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ingredients:
+    """All that a bundle is made of. `compare` maps a stream to its comparator; `owner_secret` seals for the owner."""
+
+    name: str
+    description: str
+    source_language: str
+    licence: str
+    public: tuple[GradedCase, ...]
+    held_out: tuple[GradedCase, ...]
+    docs: tuple[FileEntry, ...]
+    policy: Policy
+    reward: str
+    threshold: float
+    slots: int
+    compare: Mapping[str, str]
+    agent_seconds: float
+    image: Image
+    template: str
+    check: bytes
+    verify: bytes
+    solution: Solution
+    owner_secret: bytes | None = None
+
+
+def render(given: Ingredients) -> tuple[list[FileEntry], Manifest]:
+    """The files of the bundle, in path order, and its manifest."""
+    plan = _plan(given)
+    app = list(_app(given))
+    identity = f"{given.name}@{digests(app)[0]}"
+    entries = [
+        *app,
+        *_tests(given, plan, identity),
+        *_solution(given, identity),
+        *_canaries(identity),
+        *_top(given, plan),
+        _file("environment/Dockerfile", _dockerfile("environment", given.image.base, given.image.agent_packages)),
+    ]
+    return sorted(entries), _manifest(given, plan, entries)
+
+
+def allowed(cases: Iterable[GradedCase]) -> tuple[str, ...]:
+    """Executables that any of the cases may start."""
+    return tuple(sorted({path for c in cases for path in c.exec_allowed}))
+
+
+def canary(identity: str, folder: str) -> str:
+    """The value of the canary of one folder of one bundle."""
+    return hashlib.sha256(canonical(["canary", identity, folder])).hexdigest()[:32]
+
+
+def read_payload(*path: str) -> bytes:
+    """A file of payload/, as it is."""
+    return PAYLOAD.joinpath(*path).read_bytes()
+
+
+def _file(path: str, content: bytes, mode: int = 0o644) -> FileEntry:
+    return FileEntry(path.encode("ascii"), "file", mode, content)
+
+
+def _template(name: str, words: Mapping[str, object]) -> bytes:
+    return Template(read_payload("harbor", name).decode("utf-8")).substitute(words).encode("utf-8")
+
+
+def _dockerfile(side: str, base: str, packages: Iterable[str]) -> bytes:
+    return _template(f"{side}.Dockerfile", {"base": base, "packages": " ".join(sorted(set(packages)))})
+
+
+def _plan(given: Ingredients) -> Plan:
+    sides = {"public": given.public, "held_out": given.held_out}
+    return Plan(
+        reward=given.reward,
+        threshold=given.threshold,
+        slots=given.slots,
+        public=tuple(sorted(c.case.id for c in given.public)),
+        held_out=tuple(sorted(c.case.id for c in given.held_out)),
+        families=families(sides),
+        notes={"compare": dict(given.compare), "waived": given.solution.waived},
+    )
+
+
+def _app(given: Ingredients) -> Iterator[FileEntry]:
+    for doc in given.docs:
+        if doc.kind == "file":
+            yield FileEntry(DOCS.encode() + plain(doc.path), "file", 0o644, doc.content)
+    for entry in folders(given.policy.tool, given.public):
+        yield FileEntry(CASES.encode() + entry.path, entry.kind, entry.mode, entry.content)
+    yield _file(PUBLIC, encode_cases(given.public))
+    yield _file(APP + "policy.json", encode_policy(given.policy))
+    yield _file(APP + "check", given.check, 0o755)
+
+
+def _tests(given: Ingredients, plan: Plan, identity: str) -> Iterator[FileEntry]:
+    sealed = seal(
+        encode_cases(given.held_out), identity=identity, purpose=Purpose.HELD_OUT, owner_secret=given.owner_secret
+    )
+    yield _file("tests/Dockerfile", _dockerfile("tests", given.image.base, given.image.verifier_packages))
+    yield _file("tests/test.sh", read_payload("harbor", "test.sh"), 0o755)
+    yield _file("tests/verify.pyz", given.verify)
+    yield _file("tests/policy.json", encode_policy(given.policy))
+    yield _file("tests/plan.json", encode_plan(plan))
+    yield _file("tests/public.jsonl", encode_cases(given.public))
+    yield _file("tests/held_out.sealed", sealed.content)
+    yield _file("tests/seal.json", sealed.seal)
+
+
+def _solution(given: Ingredients, identity: str) -> Iterator[FileEntry]:
+    sealed = seal(given.solution.tar, identity=identity, purpose=Purpose.SOLUTION, owner_secret=given.owner_secret)
+    yield _file("solution/solve.sh", read_payload("harbor", "solve.sh"), 0o755)
+    yield _file("solution/open.py", read_payload("solution", "open.py"))
+    yield _file("solution/solution.sealed", sealed.content)
+    yield _file("solution/seal.json", sealed.seal)
+
+
+def _canaries(identity: str) -> Iterator[FileEntry]:
+    for folder in CANARIES:
+        yield _file(f"{folder}CANARY", _template("CANARY", {"value": canary(identity, folder)}))
+
+
+def _top(given: Ingredients, plan: Plan) -> Iterator[FileEntry]:
+    subject = Subject(
+        description=given.description,
+        policy=given.policy,
+        plan=plan,
+        compare=given.compare,
+        exec_allowed=allowed((*given.public, *given.held_out)),
+    )
+    yield _file("instruction.md", instruction(given.template, subject))
+    yield _file("task.toml", task_toml(_facts(given, plan)))
+    yield _file("README.md", _template("README.md", _readme(given, plan)))
+
+
+def _facts(given: Ingredients, plan: Plan) -> TaskFacts:
+    language = " or ".join(given.policy.languages)
+    limits = [case_limits(c, given.policy.case, given.policy.cpu_factor) for c in (*given.public, *given.held_out)]
+    return TaskFacts(
+        name=given.name,
+        description=f"Re-implement {given.policy.tool} in {language}; match its behaviour exactly.",
+        keywords=("re-implementation", "command-line", *given.policy.languages),
+        agent_seconds=given.agent_seconds,
+        verifier_seconds=timeout_seconds(
+            limits, given.policy.build, slots=given.slots, reruns=given.policy.case.reruns
+        ),
+        build_seconds=given.image.build_seconds,
+        cpus=given.image.cpus,
+        memory_mb=given.image.memory_mb,
+        owner_sealed=given.owner_secret is not None,
+        metadata=_metadata(given, plan),
+    )
+
+
+def _metadata(given: Ingredients, plan: Plan) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "tool": given.policy.tool,
+        "target_language": "/".join(given.policy.languages),
+        "source_language": given.source_language,
+        "licence": given.licence,
+        "seal": "inline" if given.owner_secret is None else "owner",
+        "reward": plan.reward,
+        "threshold": plan.threshold,
+        "public": len(plan.public),
+        "held_out": len(plan.held_out),
+        "families": len(plan.families),
+    }
+
+
+def _readme(given: Ingredients, plan: Plan) -> dict[str, object]:
+    inline = "The secret of the sealed files lies beside them, in tests/ and solution/ only."
+    return {
+        "name": given.name,
+        "tool": given.policy.tool,
+        "language": " or ".join(given.policy.languages),
+        "public_count": len(plan.public),
+        "held_out_count": len(plan.held_out),
+        "family_count": len(plan.families),
+        "licence": given.licence,
+        "sealed": inline if given.owner_secret is None else "The secret of the sealed files is the owner's.",
+    }
+
+
+def _manifest(given: Ingredients, plan: Plan, entries: Iterable[FileEntry]) -> Manifest:
+    tree, files = digests(entries)
+    return Manifest(
+        tree=tree,
+        files=files,
+        public=plan.public,
+        held_out=plan.held_out,
+        families={name: dict(row) for name, row in plan.families.items()},
+        tool=given.policy.tool,
+        target_language="/".join(given.policy.languages),
+        exec_allowed=allowed((*given.public, *given.held_out)),
+        solution=given.solution.kind,
+        waived=given.solution.waived,
+    )
