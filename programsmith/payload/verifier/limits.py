@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterable
 
+from programsmith.payload.verifier.launcher import Result
 from programsmith.payload.verifier.model import GradedCase, Limits
-from programsmith.payload.verifier.plan import BuildRule, CaseRule
+from programsmith.payload.verifier.plan import BuildRule, CaseRule, Policy
 
-NEAR = 1.5  # a pass above limit / NEAR, or an overrun below limit x NEAR, is marked
+NEAR = 1.5  # CPU between limit / NEAR and limit x NEAR is near the limit
+_EXAMINED_PER_SECOND = 1e6
 _START_MARGIN = 1.25  # launches cost time of ours on top of a case's own
 _FIXED_SECONDS = 60.0
 
@@ -40,16 +43,30 @@ def build_limits(rule: BuildRule) -> Limits:
     )
 
 
-def is_near(cpu_seconds: float, limits: Limits, *, overran: bool) -> bool:
-    """Whether a result is so close to the CPU limit that a slower or faster machine could turn it around."""
-    return overran or cpu_seconds > limits.cpu_seconds / NEAR
+def launched(limits: Limits) -> Limits:
+    """The limits that a case is launched with: CPU is let run a little over, so that a near miss shows as one."""
+    return dataclasses.replace(limits, cpu_seconds=limits.cpu_seconds * NEAR)
 
 
-def timeout_seconds(cases: Iterable[Limits], build: BuildRule, *, slots: int, reruns: int) -> float:
-    """The longest that an honest grading run can take: every case at its wall limit, and the build.
+def applied(result: Result, limits: Limits) -> Result:
+    """A result of `launched` limits as if it had run under `limits`."""
+    if result.cpu_seconds <= limits.cpu_seconds:
+        return result
+    return dataclasses.replace(result, limits_hit=result.limits_hit | {"cpu"})
 
-    Build wall + (ceil(cases / slots) + reruns) x the largest case wall x margin + a fixed part.
+
+def is_near(result: Result, limits: Limits) -> bool:
+    """Whether a machine a little slower or faster could turn this result of `launched` limits around."""
+    return "cpu" not in result.limits_hit and result.cpu_seconds > limits.cpu_seconds / NEAR
+
+
+def timeout_seconds(cases: Iterable[Limits], policy: Policy, *, slots: int) -> float:
+    """The longest that a grading run takes: every case at its wall limit, the build, the examination of the source.
+
+    Build wall + bytes that a submission may have / 1 MB/s + (ceil(cases / slots) + 2 x reruns) x the largest case
+    wall x margin + a fixed part.
     """
     walls = [c.wall_seconds for c in cases]
-    rounds = math.ceil(len(walls) / max(1, slots)) + reruns
-    return build.wall_seconds + rounds * max(walls, default=0.0) * _START_MARGIN + _FIXED_SECONDS
+    rounds = math.ceil(len(walls) / max(1, slots)) + 2 * policy.case.reruns
+    examined = policy.submission.bytes / _EXAMINED_PER_SECOND
+    return policy.build.wall_seconds + examined + rounds * max(walls, default=0.0) * _START_MARGIN + _FIXED_SECONDS

@@ -84,7 +84,9 @@ class Policy:
 class Plan:
     """How one bundle is graded. `reward` is binary, fraction or threshold; `threshold` counts with the last only.
 
-    `families` maps a family to what a report shows of it and is not read here, nor is `notes`.
+    `waived` is the tree digest of the one received tree for which the source policy is waived (a solution that
+    embeds the oracle), empty where there is none. `families` maps a family to what a report shows of it and is not
+    read here, nor is `notes`.
     """
 
     reward: str
@@ -92,8 +94,9 @@ class Plan:
     slots: int
     public: tuple[str, ...]
     held_out: tuple[str, ...]
-    families: Mapping[str, Any]
-    notes: Mapping[str, Any]
+    families: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    notes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    waived: str = ""
 
 
 REWARDS = ("binary", "fraction", "threshold")
@@ -134,6 +137,8 @@ def decode_plan(raw: bytes) -> Plan:
             raise ValueError(f"plan.json: {name}: an id stands there twice")
     if not value["held_out"]:
         raise ValueError("plan.json: held_out: wanted at least one id, got none")
+    if set(value["held_out"]) & set(value["public"]):
+        raise ValueError("plan.json: an id is both public and held out")
     return Plan(**value)
 
 
