@@ -12,7 +12,6 @@ import traceback
 from pathlib import Path
 from types import TracebackType
 from typing import Self
-from typing import Self
 
 from programsmith.compiler.action import FULL
 from programsmith.errors import Exit, ProgramSmithError

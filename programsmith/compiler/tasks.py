@@ -1,13 +1,14 @@
 """A turn as a doit task: when it is up to date, and what it does.
 
 In: turns. Out: doit Task objects. A task is up to date when its slice is the one that it was run on and its record and
-artifacts hold the bytes that the run published. The file check of doit sees the inputs too, for `info` and `list`.
+artifacts hold the bytes that the run published. Its inputs are part of its slice and no `file_dep` of doit's, which
+would bind the state to absolute paths.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,8 @@ class Attempt:
         self.fault: ProgramSmithError | None = None
         self._slice = turn.slice()
 
-    def slice_same(self, task: Task, values: Mapping[str, Any]) -> bool:
+    def slice_same(self, values: Mapping[str, Any]) -> bool:
         """Whether the task last ran on this very slice."""
-        del task
         known = values.get("slice")
         if not isinstance(known, dict):
             self.because = "never built"
@@ -46,9 +46,8 @@ class Attempt:
             self.because = f"{', '.join(differing[:3])} changed"
         return not differing
 
-    def targets_intact(self, task: Task, values: Mapping[str, Any]) -> bool:
+    def targets_intact(self, values: Mapping[str, Any]) -> bool:
         """Whether everything that the task published is there with the same content."""
-        del task
         known = values.get("targets")
         if not isinstance(known, dict) or RECORD not in known:
             return False
@@ -76,6 +75,22 @@ class Attempt:
         return {RECORD: self.turn.record, **self.turn.outputs}
 
 
+class UpToDate:
+    """One check as doit calls it; it shows itself as the reason why it failed."""
+
+    def __init__(self, attempt: Attempt, holds: Callable[[Mapping[str, Any]], bool]) -> None:
+        self._attempt = attempt
+        self._holds = holds
+
+    def __call__(self, task: Task, values: Mapping[str, Any]) -> bool:
+        """Whether the check holds for what doit remembers of the task."""
+        del task
+        return self._holds(values)
+
+    def __repr__(self) -> str:
+        return self._attempt.because
+
+
 def _holds(path: Path, known: list[str] | None) -> bool:
     """Whether `path` is as the run left it, which may be absent."""
     return not os.path.lexists(path) if known is None else unchanged(path, Signature(*known))
@@ -83,17 +98,7 @@ def _holds(path: Path, known: list[str] | None) -> bool:
 
 def task(attempt: Attempt) -> Task:
     """The doit task of an attempt."""
-    turn = attempt.turn
-    made = Task(
-        turn.name,
-        [attempt.act],
-        file_dep=[str(path) for path in turn.inputs.values() if path.is_file()],
-        targets=[str(path) for path in attempt.targets().values() if path.is_file()],
-        uptodate=[attempt.slice_same, attempt.targets_intact],
-        doc=f"says {', '.join(word.value for word in turn.step.says)}",
-        io={"capture": False},
-        verbosity=0,
-    )
+    made = Task(attempt.turn.name, [attempt.act], io={"capture": False}, verbosity=0, **_facts(attempt))
     made.value_savers.append(attempt.kept)
     return made
 
@@ -110,15 +115,14 @@ def shown(attempt: Attempt, after: list[str]) -> Task:
         for path in attempt.targets().values():
             remove(path)
 
-    made = task(attempt)
-    return Task(
-        turn.name,
-        [refuse],
-        file_dep=sorted(made.file_dep),
-        targets=made.targets,
-        task_dep=after,
-        uptodate=[attempt.slice_same, attempt.targets_intact],
-        clean=[clean],
-        subtask_of=spec,
-        doc=made.doc,
-    )
+    meta = {"reads": list(turn.reads), "causes": sorted(turn.slice())}
+    return Task(turn.name, [refuse], task_dep=after, clean=[clean], subtask_of=spec, meta=meta, **_facts(attempt))
+
+
+def _facts(attempt: Attempt) -> dict[str, Any]:
+    """What both kinds of task say of the turn."""
+    return {
+        "targets": [str(path) for path in attempt.targets().values() if path.exists()],
+        "uptodate": [UpToDate(attempt, attempt.slice_same), UpToDate(attempt, attempt.targets_intact)],
+        "doc": f"says {', '.join(word.value for word in attempt.turn.step.says)}",
+    }

@@ -1,0 +1,84 @@
+"""One spec's revision, pass after pass, to its verdict.
+
+In: the plan, a spec. Out: its records, its verdict, its bundle on the shelf that the verdict names, and the answer for
+the user. The spec's lock is held by the caller.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from programsmith.compiler.action import remove
+from programsmith.compiler.passes import Passed, outcome_of, run_pass, turns
+from programsmith.compiler.paths import SHELVES
+from programsmith.compiler.plan import Step
+from programsmith.compiler.reporter import word_of
+from programsmith.compiler.turn import Subject
+from programsmith.errors import Exit
+from programsmith.records.outcome import Record
+
+DRAFT, SHIP = "draft", "ship"
+REVISION = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a build of one spec came to. `ran` are the tasks that ran."""
+
+    name: str
+    outcome: str
+    where: Path
+    exit: Exit
+    ran: tuple[str, ...]
+
+
+def build_spec(steps: Sequence[Step], subject: Subject) -> Answer:
+    """Pass after pass until none is left. The spec's lock is held by the caller."""
+    try:
+        return _passes(steps, subject)
+    finally:
+        shutil.rmtree(subject.folder.scratch, ignore_errors=True)
+
+
+def _passes(steps: Sequence[Step], subject: Subject) -> Answer:
+    settled: dict[str, Record] = {}
+    ran: list[str] = []
+    while due := turns(subject, steps, settled, REVISION):
+        passed = run_pass(subject, due)
+        ran += passed.ran
+        if passed.faults or passed.bugs:
+            return _broken(subject, passed, tuple(ran))
+        settled |= passed.records
+    if not ran:
+        print(f"{subject.folder.name}  nothing to do: {len(settled)} blocks are up to date", file=sys.stderr)
+    return _answer(subject, tuple(ran))
+
+
+def _broken(subject: Subject, passed: Passed, ran: tuple[str, ...]) -> Answer:
+    fault = max(passed.faults, key=lambda f: f.exit, default=None)
+    outcome = word_of(fault) if fault else "bug"
+    where = passed.bugs[0] if passed.bugs else subject.folder.root / "logs"
+    code = fault.exit if fault else Exit.INFRA
+    return Answer(name=subject.folder.name, outcome=outcome, where=where, exit=code, ran=ran)
+
+
+def _answer(subject: Subject, ran: tuple[str, ...]) -> Answer:
+    outcome = outcome_of(subject.folder.verdict)
+    place = subject.folder.exported(outcome)
+    _withdraw(subject, place)
+    wants_rollouts = bool(subject.values.get("rollouts"))
+    good = outcome == SHIP or (outcome == DRAFT and not wants_rollouts)
+    where = place if place.is_dir() else subject.folder.verdict
+    return Answer(name=subject.folder.name, outcome=outcome, where=where, exit=Exit.OK if good else Exit.ENDED, ran=ran)
+
+
+def _withdraw(subject: Subject, place: Path) -> None:
+    """Remove what earlier verdicts of the spec exported: a shelf holds what its name says."""
+    for outcome in (SHIP, *SHELVES):
+        other = subject.folder.exported(outcome)
+        if other != place:
+            remove(other)

@@ -1,0 +1,17 @@
+"""Spec and source -> ore. Rejects an empty mine."""
+
+from __future__ import annotations
+
+from programsmith.job import Job
+from programsmith.records.outcome import Outcome, Word
+
+
+def run(job: Job) -> Outcome:
+    """Dig."""
+    mine = (job.project / job.spec("source.path", str)).read_text()
+    if not mine:
+        return Outcome(word=Word.REJECT, reason="the mine is empty")
+    ore = mine * job.spec("depth", int)
+    job.outputs["ore.txt"].write_text(ore)
+    job.say(f"dug {len(ore)} letters")
+    return Outcome(word=Word.PASS, reason=f"{len(ore)} letters", evidence={"letters": len(ore)})

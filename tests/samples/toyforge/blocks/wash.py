@@ -1,0 +1,45 @@
+"""Ore -> a folder of clean ore. What the spec's `trouble` names happens here."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from programsmith.errors import InfraError
+from programsmith.job import Job
+from programsmith.records.outcome import Outcome, Word
+from toyforge.assay import refine
+
+
+def run(job: Job) -> Outcome:
+    """Wash."""
+    soap = job.rules("soap")
+    clean = job.outputs["r/clean/"]
+    clean.mkdir()
+    for number, piece in enumerate(refine(job.inputs["ore.txt"].read_text()).split()):
+        (clean / f"{number}.txt").write_text(f"{soap['kind']} {piece}\n")
+    (job.scratch / "water").write_text("wet")
+    _suffer(job, job.spec("trouble", str))
+    job.outputs["r/count.json"].write_text("{}")
+    return Outcome(word=Word.PASS, reason="washed")
+
+
+def _suffer(job: Job, trouble: str) -> None:
+    match trouble:
+        case "killed":
+            os.kill(os.getpid(), 9)
+        case "slow":
+            (job.project / "started").write_text("")
+            time.sleep(60)
+        case "infra":
+            raise InfraError("the water is off; open the tap")
+        case "bug":
+            raise ZeroDivisionError("soap / 0")
+        case "input_edited":
+            (job.project / "rules" / "soap.yaml").write_text("kind: other\n")
+        case "undeclared":
+            job.rules("weights")
+        case "forgets_output":
+            (job.outputs["r/clean/"]).rename(job.scratch / "lost")
+        case _:
+            pass
