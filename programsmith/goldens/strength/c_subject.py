@@ -1,0 +1,135 @@
+"""C oracles: a debug build per slot, rebuilt after each edit; lines come from gcov, run in a sandbox like the program.
+
+A run leaves its counters in the work directory; gcov reads them beside the notes of the coverage build. Generated
+sources (parsers, lexers) are traced but not mutated: their tables would measure the generator.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from programsmith.errors import InfraError
+from programsmith.goldens.strength.operators import Mutation
+from programsmith.goldens.strength.subject import Bench
+from programsmith.payload.verifier.environment import BASE_ENV, WORK
+from programsmith.payload.verifier.launcher import Launcher, Request
+from programsmith.payload.verifier.model import Case, FileEntry
+from programsmith.sandboxes import open_launcher
+from programsmith.sandboxes.view import list_view
+from programsmith.sources.tree import SourceTree
+from programsmith.toolchains.build import Workspace
+from programsmith.toolchains.model import Flavour
+from programsmith.toolchains.recipe import BuildRequest
+
+COUNTERS = b".programsmith-counters"
+
+
+class CSubject:
+    """One coverage build for tracing, one debug build per slot for mutants."""
+
+    def __init__(self, bench: Bench, source: SourceTree, request: BuildRequest, slots: int, generated: str) -> None:
+        self._bench = bench
+        self._lines_in_scope: set[str] = set()
+        self._edited: dict[int, str] = {}
+        self._open: list[Workspace] = []
+        self._gcov: Launcher = open_launcher(list_view(programs=["gcov"]))
+        try:
+            self._coverage = self._build(source, request, Flavour.COVERAGE)
+            self._notes = _notes(self._coverage)
+            self._debug = [self._build(source, request, Flavour.DEBUG) for _ in range(slots)]
+        except BaseException:
+            self.close()
+            raise
+        self.tree = self._debug[0].tree.parent / "unmutated"
+        shutil.copytree(self._debug[0].tree, self.tree, symlinks=True)
+        made = re.compile(generated.encode())
+        self.sources = {
+            e.path.decode("utf-8", "surrogateescape"): e.content
+            for e in source.files(b".c")
+            if not made.search(e.content[:4096])
+        }
+
+    def _build(self, source: SourceTree, request: BuildRequest, flavour: Flavour) -> Workspace:
+        workspace = Workspace.open(source, replace(request, flavour=flavour))
+        self._open.append(workspace)
+        return workspace
+
+    def trace(self, case: Case) -> frozenset[str]:
+        """Run the coverage build, hand its counters to gcov, keep the lines that were counted."""
+        bench = self._bench
+        request = bench.request(case, self._coverage.tree, bench.facts.program, ())
+        prefix = WORK.encode() + b"/" + COUNTERS
+        result = bench.launcher.run(replace(request, env=(*request.env, (b"GCOV_PREFIX", prefix))))
+        counters = [f for f in result.files or () if f.kind == "file" and f.path.startswith(COUNTERS + b"/")]
+        counters = [f for f in counters if f.path.endswith(b".gcda")]
+        return self._lines(counters) if counters else frozenset()
+
+    def _lines(self, counters: Sequence[FileEntry]) -> frozenset[str]:
+        named = [(f, f.path.removeprefix(COUNTERS + b"/").replace(b"/", b"#")) for f in counters]
+        files: list[FileEntry] = []
+        for counter, name in named:
+            note = self._notes.get(counter.path.removeprefix(COUNTERS)[: -len(b"da")] + b"no")
+            if note is not None:
+                files.append(FileEntry(name, "file", 0o644, counter.content))
+                files.append(FileEntry(name[: -len(b"da")] + b"no", "file", 0o644, note))
+        words = (b"gcov", b"--json-format", b"--stdout", *(f.path for f in files if f.path.endswith(b".gcda")))
+        limits = replace(self._bench.limits, output_bytes=64 << 20)
+        result = self._gcov.run(
+            Request(program="/usr/bin/gcov", argv=words, env=BASE_ENV, limits=limits, files=tuple(files), collect=False)
+        )
+        if result.exit_code != 0:
+            raise InfraError(f"gcov ended with {result.exit_code}: {result.fault or result.stderr[-200:]!r}")
+        seen: set[str] = set()
+        for report in result.stdout.splitlines():
+            seen.update(self._counted(json.loads(report)))
+        return frozenset(seen)
+
+    def _counted(self, report: dict[str, Any]) -> set[str]:
+        root = self._coverage.places.source + "/"
+        seen: set[str] = set()
+        for file in report["files"]:
+            path = posixpath.normpath(posixpath.join(report["current_working_directory"], file["file"]))
+            if path.startswith(root):
+                path = path.removeprefix(root)
+                self._lines_in_scope.update(f"{path}:{line['line_number']}" for line in file["lines"])
+                seen.update(f"{path}:{line['line_number']}" for line in file["lines"] if line["count"])
+        return seen
+
+    def scope_lines(self) -> int:
+        """Lines that carry code in any file that was linked, as gcov lists them."""
+        return len(self._lines_in_scope)
+
+    def mutate(self, slot: int, mutation: Mutation) -> Path | None:
+        """Undo the slot's last edit, make this one, build what changed."""
+        workspace = self._debug[slot]
+        before = self._edited.pop(slot, None)
+        if before is not None and before != mutation.path:
+            workspace.edit(before.encode("utf-8", "surrogateescape"), self.sources[before])
+        path = mutation.path.encode("utf-8", "surrogateescape")
+        workspace.edit(path, mutation.apply(self.sources[mutation.path]))
+        self._edited[slot] = mutation.path
+        return workspace.tree if workspace.rebuild() else None
+
+    def close(self) -> None:
+        """Remove the builds and the launcher."""
+        for workspace in self._open:
+            workspace.close()
+        self._gcov.close()
+
+
+def _notes(workspace: Workspace) -> dict[bytes, bytes]:
+    """The notes files of a coverage build by their absolute path inside, as the counters name them."""
+    root = workspace.host_path(".")
+    inside = workspace.places.source.encode()
+    return {
+        inside + b"/" + file.relative_to(root).as_posix().encode("utf-8", "surrogateescape"): file.read_bytes()
+        for file in sorted(root.rglob("*.gcno"))
+        if file.is_file() and not file.is_symlink()
+    }
