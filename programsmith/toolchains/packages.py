@@ -17,6 +17,7 @@ from pathlib import Path
 from programsmith.errors import PrerequisiteError
 
 DATABASE = Path("/usr/bin/dpkg-query")
+ALTERNATIVES = Path("/etc/alternatives")
 
 
 def database_exists() -> bool:
@@ -95,6 +96,13 @@ def files_of(packages: tuple[str, ...]) -> tuple[str, ...]:
             if os.path.isfile(real) or (os.path.islink(real) and os.path.dirname(real) != "/"):
                 found.add(real)
     return tuple(sorted(found))
+
+
+def alternatives(files: Iterable[str]) -> tuple[str, ...]:
+    """Names in /usr/bin that the alternatives system leads to one of `files`; no package owns them."""
+    have = set(files)
+    names = sorted(os.listdir(ALTERNATIVES)) if ALTERNATIVES.is_dir() else []
+    return tuple(path for n in names if os.path.realpath(path := f"/usr/bin/{n}") in have and path not in have)
 
 
 def prefer_archives(files: Sequence[str]) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from programsmith.errors import PrerequisiteError
 from programsmith.payload.verifier.launcher import View
 from programsmith.sandboxes.view import list_view
 from programsmith.toolchains.model import Interpreter, Toolchain
-from programsmith.toolchains.packages import closure, database_exists, files_of, fold, matching, prefer_archives
+from programsmith.toolchains.packages import alternatives, closure, database_exists, files_of, fold, matching, prefer_archives
 from programsmith.toolchains.versions import at_least
 
 PROGRAM_FOLDERS = ("/usr/bin/", "/usr/sbin/")
@@ -34,8 +34,8 @@ def build_view(tc: Toolchain, extra_programs: Sequence[str] = (), packages: Sequ
     programs = [f for f in added if f.startswith(PROGRAM_FOLDERS)]
     named = [*tc.common.shell, *tc.build_programs, *extra_programs]
     helpers = _helpers(tc)
-    rest = {*_toolchain_files(tc), *(f for f in added if not f.startswith(PROGRAM_FOLDERS))}
-    paths = fold(prefer_archives(sorted(rest)))
+    rest = prefer_archives([f for f in added if not f.startswith(PROGRAM_FOLDERS)])
+    paths = fold({*_toolchain_files(tc), *rest})
     return _view(tc, [*named, *programs, *helpers], [*paths, *_run_paths(tc)], optional=tc.common.shell)
 
 
@@ -107,7 +107,8 @@ def _package_files(tc: Toolchain, packages: Sequence[str]) -> tuple[str, ...]:
         return ()
     if not database_exists():
         raise PrerequisiteError(f"build.packages {', '.join(packages)}: this host has no dpkg to say what they hold")
-    return tuple(f for f in files_of(closure(packages, stop=tc.common.base)) if not _left(tc, f))
+    files = tuple(f for f in files_of(closure(packages, stop=tc.common.base)) if not _left(tc, f))
+    return (*files, *alternatives(files))
 
 
 def _left(tc: Toolchain, path: str) -> bool:
