@@ -1,7 +1,8 @@
 """Tables: lists of mappings in YAML or JSON that state arguments, input and what should come out.
 
 Rows inherit from a `defaults` mapping beside their list. Keys are known by several names; a row without arguments is
-no test. A `program` is a text that the tool interprets: it is tried as the one operand. Values that are no text are refused, never guessed.
+no test. A `program` is a text that the tool interprets: it is tried as the one operand. Values that are no text are
+refused, never guessed.
 """
 
 from __future__ import annotations

@@ -1,0 +1,65 @@
+"""The family of a case: its subcommand and the set of its option names, read with what the oracle is known to take."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from programsmith.payload.verifier.model import Case
+from programsmith.records.lock import OracleFacts
+
+PLAIN = "plain"
+_NUMBER = re.compile(rb"-\d+(?:\.\d*)?|-\.\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What a command line uses."""
+
+    subcommand: str
+    options: frozenset[str]
+
+    @property
+    def family(self) -> str:
+        """One line that names it: `subcommand --option -o`, or `plain`."""
+        return " ".join(filter(None, [self.subcommand, *sorted(self.options)])) or PLAIN
+
+
+def call_of(case: Case, facts: OracleFacts) -> Call:
+    """Read a command line. Options may be bundled (`-abc`), carry a value (`--x=y`, `-w80`) and end at `--`."""
+    known = {o.encode() for o in facts.options}
+    subcommands = {s.encode() for s in facts.subcommands}
+    subcommand, options = b"", set[bytes]()
+    for word in case.argv:
+        if word == b"--":
+            break
+        if word.startswith(b"-") and word != b"-":
+            options.update(_options(word, known))
+        elif not subcommand and word in subcommands:
+            subcommand = word
+    return Call(_text(subcommand), frozenset(map(_text, options)))
+
+
+def family_of(case: Case, facts: OracleFacts) -> str:
+    """Name of the case's family."""
+    return call_of(case, facts).family
+
+
+def _options(word: bytes, known: set[bytes]) -> Iterable[bytes]:
+    name = word.partition(b"=")[0]
+    if name in known or word.startswith(b"--"):
+        return [name]
+    if _NUMBER.fullmatch(word) and word[:2] not in known:
+        return []
+    found = [word[:2]]
+    for at in range(2, len(word)):
+        letter = b"-" + word[at : at + 1]
+        if word[:2] not in known or letter not in known or word[at : at + 1] == b"=":
+            break  # the rest is a value
+        found.append(letter)
+    return found
+
+
+def _text(word: bytes) -> str:
+    return word.decode("utf-8", "backslashreplace")

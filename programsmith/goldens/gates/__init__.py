@@ -1,0 +1,1 @@
+"""Gates: each looks at a captured case and gives None, or the closed word under which the case is dropped."""

@@ -1,0 +1,48 @@
+"""Equal cases, and expected sides that too many held-out cases would share."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from programsmith.payload.verifier.model import Case, Expected
+from programsmith.records.golden import Golden, MinedCase
+
+
+def distinct(mined: Sequence[MinedCase]) -> tuple[list[MinedCase], int]:
+    """The first of each equal case (argv, stdin, env, files, in any order of the last two), and how many are gone."""
+    seen: dict[str, MinedCase] = {}
+    for found in mined:
+        seen.setdefault(_key(found.case), found)
+    return list(seen.values()), len(mined) - len(seen)
+
+
+def _key(case: Case) -> str:
+    return Case(argv=case.argv, stdin=case.stdin, env=tuple(sorted(case.env)), files=tuple(sorted(case.files))).id
+
+
+def over_share(goldens: Sequence[Golden], share: float) -> set[str]:
+    """Ids beyond the share of one expected side among `goldens`, the last ones first to go.
+
+    A hollow side (no stdout, no files: any program that always fails so passes it) may not exceed the share even
+    once; any other may stand once in a set of any size. Taking cases away lowers what the share allows, so the count
+    is repeated until it holds.
+    """
+    kept = list(goldens)
+    while True:
+        allowed = math.floor(share * len(kept))
+        counts: Counter[Expected] = Counter()
+        staying = []
+        for golden in kept:
+            counts[golden.expected] += 1
+            if counts[golden.expected] <= (allowed if is_hollow(golden.expected) else max(1, allowed)):
+                staying.append(golden)
+        if len(staying) == len(kept):
+            return {g.id for g in goldens} - {g.id for g in kept}
+        kept = staying
+
+
+def is_hollow(expected: Expected) -> bool:
+    """Whether an expected side shows nothing but its exit code and that stderr is not empty."""
+    return not expected.stdout and expected.files is None

@@ -1,0 +1,187 @@
+"""Mined cases in; the kept pool, its split and all counts out. Every gate of the pipeline in its order.
+
+Refuses nothing: a thin pool is returned with its counts, the block says the word.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from programsmith.goldens.axes import axes_of
+from programsmith.goldens.capture import Capture
+from programsmith.goldens.families import call_of
+from programsmith.goldens.gates.bounds import input_reason, output_reason, time_reason
+from programsmith.goldens.gates.discoverable import Discoverability, Shown
+from programsmith.goldens.gates.duplicates import distinct
+from programsmith.goldens.gates.leaks import clock_reason, leak_reason
+from programsmith.goldens.gates.nulls import null_reason
+from programsmith.goldens.gates.one_outcome import one_outcome
+from programsmith.goldens.observe import Observation, Observer
+from programsmith.goldens.split import Facts, SplitRule, split
+from programsmith.goldens.suspects import Watched, chances, probe, pursue
+from programsmith.goldens.templates import Choice, choose
+from programsmith.payload.verifier.model import FileEntry
+from programsmith.records.golden import Golden, MinedCase, Split
+from programsmith.records.lock import OracleFacts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What the gates judge by. `rule` is rules/goldens.yaml; `public` and `held_out` are the spec's.
+
+    `constants` are those of the oracle; `queried` says that the agent may query it, so they need not be shown.
+    `marks` are what must not show in an expected side, by word. `clock` gives seconds since the epoch.
+    """
+
+    facts: OracleFacts
+    rule: Mapping[str, Any]
+    public: float
+    held_out: int
+    docs: tuple[FileEntry, ...]
+    constants: frozenset[bytes]
+    marks: Mapping[str, Sequence[bytes]]
+    queried: bool = False
+    workers: int = 2
+    clock: Callable[[], float] = time.time
+
+
+@dataclass(slots=True)
+class Pool:
+    """The result: kept goldens in id order, their sides, and every count."""
+
+    goldens: list[Golden] = field(default_factory=list)
+    split: Split = field(default_factory=lambda: Split(public=(), held_out=(), reserve=()))
+    dropped: Counter[str] = field(default_factory=Counter)
+    templates: dict[str, Choice] = field(default_factory=dict)
+    flake: dict[str, float] = field(default_factory=dict)
+    launches: int = 0
+
+
+def make_pool(mined: Sequence[MinedCase], capture: Capture, setting: Setting) -> Pool:
+    """Capture, judge and split. Raises InfraError where a launcher fails."""
+    pool, start = Pool(), setting.clock()
+    settled = _settle(pool, mined, capture, setting)
+    watched = _watch(settled, capture, setting)
+    pool.flake = chances(list(watched.values()), setting.rule["repeats"])
+    end = setting.clock()
+    goldens = []
+    for found in settled:
+        seen = watched[found.case.id].seen
+        reason = seen.dropped or _reason(found, seen, setting, capture.limits.cpu_seconds, (start, end))
+        if reason:
+            pool.dropped[reason] += 1
+        else:
+            goldens.append(_golden(found, watched[found.case.id], setting.facts))
+    goldens = _without(
+        pool, goldens, dict.fromkeys(one_outcome(goldens, setting.rule["one_outcome_least"]), "one_outcome")
+    )
+    pool.split, undiscoverable = split(goldens, _facts(goldens, setting), _split_rule(setting))
+    pool.goldens = sorted(_without(pool, goldens, undiscoverable), key=lambda g: g.id)
+    pool.launches = capture.launches
+    return pool
+
+
+def _settle(pool: Pool, mined: Sequence[MinedCase], capture: Capture, setting: Setting) -> list[MinedCase]:
+    """Cases of a known invocation and size, each once."""
+    rule = setting.rule
+    sized = []
+    for found in mined:
+        reason = input_reason(found.case, rule["size"])
+        if reason:
+            pool.dropped[reason] += 1
+        else:
+            sized.append(found)
+    chosen, pool.templates = choose(
+        sized,
+        capture,
+        share=rule["mining"]["template_share"],
+        sample=rule["mining"]["template_sample"],
+        seed=rule["mining"]["seed"],
+        workers=setting.workers,
+    )
+    lost = {m.source for m in sized} - {m.source for m in chosen}
+    pool.dropped["no_template"] += len(lost)
+    once, repeated = distinct(chosen)
+    pool.dropped["duplicate"] += repeated
+    return once
+
+
+def _watch(settled: Sequence[MinedCase], capture: Capture, setting: Setting) -> dict[str, Watched]:
+    """Every case observed, then probes and suspects, by case id."""
+    rule = setting.rule["repeats"]
+    observer = Observer(capture, axes_of(setting.rule["axes"]), repeats=rule["waverer"], rare_share=rule["rare_share"])
+    with ThreadPoolExecutor(setting.workers) as threads:
+        seen = list(threads.map(lambda m: observer.observe(m.case, m.recorded), settled))
+    watched = [
+        Watched(case=m.case, call=call_of(m.case, setting.facts), seen=s) for m, s in zip(settled, seen, strict=True)
+    ]
+    still = sum(w.seen.dropped is None for w in watched)
+    probe(watched, observer.again, rule, rule["launches"] * still - capture.launches, setting.workers)
+    pursue(watched, observer.again, rule, setting.workers)
+    return {w.case.id: w for w in watched}
+
+
+def _reason(
+    found: MinedCase, seen: Observation, setting: Setting, cpu_limit: float, window: tuple[float, float]
+) -> str | None:
+    """The first gate that drops a case which held still."""
+    case, expected, size = found.case, seen.expected, setting.rule["size"]
+    usage = {e.content.strip() for e in setting.docs if e.kind == "file"}
+    return (
+        output_reason(expected, size)
+        or time_reason(seen.cpu_seconds, cpu_limit, size["cpu_share"])
+        or null_reason(case, expected, usage)
+        or leak_reason(case, expected, setting.marks)
+        or clock_reason(case, expected, *window)
+    )
+
+
+def _golden(found: MinedCase, watched: Watched, facts: OracleFacts) -> Golden:
+    return Golden(
+        id=found.case.id,
+        case=found.case,
+        expected=watched.seen.expected,
+        provenance=found.provenance,
+        family=watched.call.family,
+        group=found.group,
+        agreement=watched.seen.agreement,
+        cpu_seconds=watched.seen.cpu_seconds,
+        exec_seen=facts.exec_allowed,
+    )
+
+
+def _without(pool: Pool, goldens: Sequence[Golden], reasons: Mapping[str, str]) -> list[Golden]:
+    pool.dropped.update(reasons[g.id] for g in goldens if g.id in reasons)
+    return [g for g in goldens if g.id not in reasons]
+
+
+def _facts(goldens: Sequence[Golden], setting: Setting) -> Facts:
+    shown = Shown(setting.docs)
+    judge = Discoverability(setting.facts, shown, setting.constants, with_constants=not setting.queried)
+    least = setting.rule["size"]["visible_bytes"]
+    calls = {g.id: call_of(g.case, setting.facts) for g in goldens}
+    return Facts(
+        needs={g.id: judge.need(g).all for g in goldens},
+        shows={g.id: judge.shows(g) for g in goldens},
+        options={i: c.options | ({c.subcommand} if c.subcommand else set()) for i, c in calls.items()},
+        open_only=frozenset(
+            g.id for g in goldens if len(g.expected.stdout) >= least and shown.holds_exactly(g.expected.stdout)
+        ),
+    )
+
+
+def _split_rule(setting: Setting) -> SplitRule:
+    rule = setting.rule
+    return SplitRule(
+        public=setting.public,
+        public_least=rule["split"]["public_least"],
+        held_out=setting.held_out,
+        same_expected_share=rule["same_expected_share"],
+        argv_distance=rule["split"]["argv_distance"],
+        seed=rule["split"]["seed"],
+    )

@@ -1,0 +1,148 @@
+"""The kept pool by side: public, held-out, reserve. Whole sibling groups move; a seed and ids decide, nothing else.
+
+Every family of two groups or more is on both sides. A family of one group is held out only where public cases of the
+same subcommand show each of its options, else it is public. What docs do not show goes public first, so that it can
+be asked elsewhere; a held-out case that asks what is shown nowhere is dropped.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from programsmith.goldens.gates.duplicates import over_share
+from programsmith.goldens.siblings import sibling_groups
+from programsmith.records.golden import Golden, Split
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SplitRule:
+    """Sizes: `public` is a share of the pool, at least `public_least` where the pool has twice that."""
+
+    public: float
+    public_least: int
+    held_out: int
+    same_expected_share: float
+    argv_distance: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What the split must know of each case, by id: what it needs shown, what it shows, whether it must be public.
+
+    `options` are the case's subcommand and options, each as a name.
+    """
+
+    needs: Mapping[str, frozenset[bytes]]
+    shows: Mapping[str, frozenset[bytes]]
+    options: Mapping[str, frozenset[str]]
+    open_only: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class _Sides:
+    public: list[Golden] = field(default_factory=list)
+    closed: list[list[Golden]] = field(default_factory=list)
+    shown: set[bytes] = field(default_factory=set)
+
+
+def split(goldens: Sequence[Golden], facts: Facts, rule: SplitRule) -> tuple[Split, dict[str, str]]:
+    """The sides, and the word for each case that is dropped because nothing shows what it asks."""
+    groups = sorted(sibling_groups(goldens, rule.argv_distance), key=lambda g: _chance(rule.seed, g))
+    quota = _quota(len(goldens), rule)
+    sides = _Sides()
+    families: dict[str, list[list[Golden]]] = {}
+    for group in groups:
+        families.setdefault(group[0].family, []).append(group)
+    lone = [gs[0] for _, gs in sorted(families.items()) if len(gs) == 1]
+    for _, of_family in sorted(families.items()):
+        if len(of_family) > 1:
+            _divide(sides, of_family, facts, quota / max(1, len(goldens)))
+    _place_lone(sides, sorted(lone, key=lambda g: _chance(rule.seed, g)), facts, quota)
+    dropped = {g.id: "undiscoverable" for group in sides.closed for g in group if not facts.needs[g.id] <= sides.shown}
+    sides.closed = [[g for g in group if g.id not in dropped] for group in sides.closed]
+    sides.closed.sort(key=lambda g: _chance(rule.seed, g))
+    held_out, reserve = _hold_out(sides.closed, rule)
+    return Split(public=_ids(sides.public), held_out=_ids(held_out), reserve=_ids(reserve)), dropped
+
+
+def _quota(size: int, rule: SplitRule) -> int:
+    share = round(rule.public * size)
+    return max(share, rule.public_least) if size >= 2 * rule.public_least else share
+
+
+def _divide(sides: _Sides, groups: list[list[Golden]], facts: Facts, share: float) -> None:
+    """Some groups of one family go public, the others stay closed; at least one on each side."""
+    total = sum(map(len, groups))
+    forced = [g for g in groups if any(c.id in facts.open_only for c in g)]
+    left = [g for g in groups if g not in forced]
+    count = 0
+    for group in forced if left else groups:
+        count += _open(sides, group, facts)
+    while len(left) > 1 and (count == 0 or count < math.ceil(share * total)):
+        group = max(left, key=lambda g: (_helps(g, left, facts, sides), -left.index(g)))
+        left.remove(group)
+        count += _open(sides, group, facts)
+    sides.closed.extend(left)
+
+
+def _helps(group: list[Golden], left: Iterable[list[Golden]], facts: Facts, sides: _Sides) -> int:
+    """2: shows what another closed group needs; 1: itself needs what nothing shows; 0 otherwise."""
+    needed = frozenset().union(*(facts.needs[c.id] for c in group)) - sides.shown
+    if not needed:
+        return 0
+    shows = frozenset().union(*(facts.shows[c.id] for c in group))
+    others = (c for g in left if g is not group for c in g)
+    return 2 if any((facts.needs[c.id] - sides.shown) & shows for c in others) else 1
+
+
+def _place_lone(sides: _Sides, lone: Sequence[list[Golden]], facts: Facts, quota: int) -> None:
+    """Families of one group: public until the quota is full, then held out where their parts are shown."""
+    for group in lone:
+        open_only = any(c.id in facts.open_only for c in group)
+        if open_only or len(sides.public) < quota or not _parts_shown(group, sides.public, facts):
+            _open(sides, group, facts)
+        else:
+            sides.closed.append(group)
+
+
+def _parts_shown(group: Sequence[Golden], public: Iterable[Golden], facts: Facts) -> bool:
+    seen = frozenset[str]().union(*(facts.options[c.id] for c in public))
+    return all(facts.options[c.id] <= seen for c in group)
+
+
+def _open(sides: _Sides, group: Sequence[Golden], facts: Facts) -> int:
+    sides.public.extend(group)
+    for case in group:
+        sides.shown |= facts.shows[case.id]
+    return len(group)
+
+
+def _hold_out(closed: Sequence[list[Golden]], rule: SplitRule) -> tuple[list[Golden], list[Golden]]:
+    """Families take turns until held-out is full; then no expected side may have more than its share."""
+    by_family: dict[str, list[list[Golden]]] = {}
+    for group in closed:
+        if group:
+            by_family.setdefault(group[0].family, []).append(group)
+    held: list[Golden] = []
+    reserve: list[Golden] = []
+    while any(by_family.values()):
+        for family in sorted(by_family):
+            if by_family[family]:
+                group = by_family[family].pop(0)
+                (held if len(held) + len(group) <= rule.held_out else reserve).extend(group)
+    over = over_share(held, rule.same_expected_share)
+    reserve += [g for g in held if g.id in over]
+    return [g for g in held if g.id not in over], reserve
+
+
+def _chance(seed: int, group: Sequence[Golden]) -> tuple[float, str]:
+    first = min((g.id for g in group), default="")
+    return random.Random(f"{seed}:{first}").random(), first  # noqa: S311 - a seeded order, not a secret
+
+
+def _ids(goldens: Iterable[Golden]) -> tuple[str, ...]:
+    return tuple(sorted(g.id for g in goldens))
