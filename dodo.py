@@ -1,3 +1,51 @@
-"""Contributors' tasks, and plain doit's view of the compiled specs. `doit` lists and never builds."""
+"""Plain doit's view of the compiled specs, and the contributors' tasks. Bare `doit` lists and never builds."""
 
-DOIT_CONFIG = {"default_tasks": []}
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from doit.exceptions import InvalidDodoFile
+from doit.task import Task
+
+from programsmith.compiler.compile import Compiler
+from programsmith.compiler.loader import asked_specs, doit_config, doit_words, spec_tasks
+from programsmith.errors import ProgramSmithError
+
+COMPILER = Compiler()
+try:
+    ASKED = asked_specs(doit_words(), Path(__file__).parent)
+except ProgramSmithError as fault:
+    raise InvalidDodoFile(str(fault)) from fault
+
+DOIT_CONFIG: dict[str, Any] = doit_config(ASKED) | ({} if ASKED.named else {"default_tasks": ["standing"]})
+
+
+def task_specs() -> Iterator[Task]:
+    """Compiled specs, and how each stands."""
+    try:
+        yield from spec_tasks(COMPILER, ASKED)
+    except ProgramSmithError as fault:
+        raise InvalidDodoFile(str(fault)) from fault
+
+
+def task_standing() -> dict[str, Any]:
+    """List the specs: what `doit` without arguments does."""
+    return {"actions": [["programsmith", "list"]], "verbosity": 2}
+
+
+def task_check() -> dict[str, Any]:
+    """Lint, types and import contracts."""
+    commands = ("ruff check .", "ruff format --check .", "mypy", "lint-imports")
+    return {"actions": [command.split() for command in commands], "verbosity": 2}
+
+
+def task_test() -> dict[str, Any]:
+    """The fast tests."""
+    return {"actions": [["pytest", "-q", "-m", "not real and not soak"]], "verbosity": 2}
+
+
+def task_docs() -> dict[str, Any]:
+    """The pages that are made from schemas and yields."""
+    return {"actions": [["programsmith", "docs"]], "verbosity": 2}

@@ -54,7 +54,7 @@ def _job(turn: Turn, scratch: Path, say: Callable[[str], None]) -> Job:
         shared.mkdir(parents=True, exist_ok=True)
     return Job(
         spec=Tracked("spec field", subject.values, step.spec),
-        rules=Rules(subject.rules().load, step.rules),
+        rules=Rules(subject.rules.load, step.rules),
         inputs=turn.inputs,
         outputs={name: part(path) for name, path in turn.outputs.items()},
         scratch=scratch,

@@ -15,12 +15,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from doit import doit_cmd
 from doit.cmd_base import Command
 
 from programsmith.compiler.compile import Compiler
 from programsmith.compiler.faults import Caught, worst
-from programsmith.compiler.loader import Asked, asked_specs, project_of
+from programsmith.compiler.loader import Asked, asked_specs, doit_words, project_of
 from programsmith.compiler.lock import check_premises, held
 from programsmith.compiler.revision import build_spec
 from programsmith.errors import Exit, InputError
@@ -101,5 +100,5 @@ class Build(Command):  # type: ignore[misc]
 
     def execute(self, opt_values: Mapping[str, Any], pos_args: list[str]) -> int:
         """Build. The words `k=v` are what doit took out of the command line."""
-        words = [f"{name}={value}" for name, value in (vars(doit_cmd)["_CMDLINE_VARS"] or {}).items()]
-        return int(build([*words, *pos_args], Path.cwd(), workers=opt_values["workers"] or default_workers()))
+        words = [*doit_words(), *pos_args]
+        return int(build(words, Path.cwd(), workers=opt_values["workers"] or default_workers()))

@@ -36,12 +36,13 @@ class Compiler:
     def subject(self, project: Project, path: Path, workers: int = 1) -> Subject:
         """The spec at `path`, read and checked. Raises InputError."""
         spec = load_spec(path, project.root)
+        rules = Rulebook(project.root)
         return Subject(
             folder=project.folder(spec.name),
             values=spec.values,
-            rules=lambda: Rulebook(project.root),
+            rules=rules,
             blocks=self._blocks,
-            goes_on=self._goes_on or _routed(project),
+            goes_on=self._goes_on or Routes(rules.load("routes")).goes_on,
             workers=workers,
         )
 
@@ -69,8 +70,3 @@ def _believed(turn: Turn) -> Record:
 def standing_of(subject: Subject) -> str:
     """The outcome of the spec's last verdict in one word, `never built` where there is none."""
     return outcome_of(subject.folder.verdict) or NEVER
-
-
-def _routed(project: Project) -> GoesOn:
-    routes = Routes(Rulebook(project.root).load("routes"))
-    return routes.goes_on

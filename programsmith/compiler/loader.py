@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from doit import doit_cmd
 from doit.cmd_base import TaskLoader2
 from doit.task import Task
 
@@ -28,10 +29,11 @@ YAML = (".yaml", ".yml")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The specs that were asked for, all of one project."""
+    """The specs that were asked for, all of one project. `named`: each by name, not just every spec that there is."""
 
     project: Project
     files: tuple[Path, ...]
+    named: bool
 
 
 def asked_specs(args: Sequence[str], start: Path) -> Asked:
@@ -48,7 +50,7 @@ def asked_specs(args: Sequence[str], start: Path) -> Asked:
     projects = {project.root for project, _ in found}
     if len(projects) > 1:
         raise InputError(f"spec={words['spec']}: wanted specs of one project, got {', '.join(map(str, projects))}")
-    return Asked(found[0][0], tuple(names.values()))
+    return Asked(found[0][0], tuple(names.values()), named=True)
 
 
 def _words(args: Sequence[str]) -> dict[str, str]:
@@ -77,7 +79,7 @@ def _all(start: Path) -> Asked:
     project = project_of(start)
     if project is None:
         raise InputError(f"{start} lies in no project: wanted a folder with specs/ or dodo.py at or above it")
-    return Asked(project, tuple(path for path in sorted(project.specs.glob("*.yaml")) if _has_name(path)))
+    return Asked(project, tuple(path for path in sorted(project.specs.glob("*.yaml")) if _has_name(path)), named=False)
 
 
 def _has_name(path: Path) -> bool:
@@ -143,22 +145,32 @@ def doit_config(asked: Asked) -> dict[str, Any]:
     }
 
 
+def doit_words() -> list[str]:
+    """The words `k=v` that doit took out of its command line: all of them, where `get_var` gives but known ones."""
+    return [f"{name}={value}" for name, value in (vars(doit_cmd)["_CMDLINE_VARS"] or {}).items()]
+
+
 def spec_tasks(compiler: Compiler, asked: Asked) -> Iterator[Task]:
-    """For each spec its tasks, and the group that they are in."""
+    """For each spec its tasks, and the group that they are in. Raises InputError for a broken spec asked for by name.
+
+    A broken spec among all is a group whose description is the error: it hides no other.
+    """
     for path in asked.files:
-        subject = compiler.subject(asked.project, path)
-        made = _shown_tasks(compiler, subject)
-        yield from made
-        name = subject.folder.name
-        standing = f"{path.name}: {standing_of(subject)}"
-        yield Task(name, None, has_subtask=True, task_dep=[t.name for t in made], doc=standing)
+        try:
+            yield from _spec_tasks(compiler, compiler.subject(asked.project, path), path)
+        except InputError as fault:
+            if asked.named:
+                raise
+            yield Task(path.stem, None, doc=f"error: {fault}")
 
 
-def _shown_tasks(compiler: Compiler, subject: Subject) -> list[Task]:
+def _spec_tasks(compiler: Compiler, subject: Subject, path: Path) -> list[Task]:
     made: list[Task] = []
     writers: dict[str, str] = {}
     for turn in compiler.view(subject):
         after = sorted({writers[name] for name in turn.step.reads if name in writers})
         made.append(shown(Attempt(turn), after))
         writers |= dict.fromkeys(turn.step.writes, turn.name)
-    return made
+    standing = f"{path.name}: {standing_of(subject)}"
+    group = Task(subject.folder.name, None, has_subtask=True, task_dep=[task.name for task in made], doc=standing)
+    return [*made, group]

@@ -125,7 +125,7 @@ STEPS: tuple[Step, ...] = (
         reads=("lock.json", "oracle.tar", "docs.tar", "r/manifest.json", "r/bundle/", "r/environments.json"),
         writes=("r/static.ok",),
         says=(Word.PASS, Word.FAIL),
-        rules=("checks", "schema/harbor_task.json", "limits"),
+        rules=("checks", "limits"),
         payload=(*LAUNCH, "table", "probes", "submission"),
         per_revision=True,
     ),

@@ -35,6 +35,10 @@ class Attempt:
         self.fault: ProgramSmithError | None = None
         self._slice = turn.slice()
 
+    def checks(self) -> list[UpToDate]:
+        """What doit asks to know whether the task is up to date."""
+        return [UpToDate(self, self.slice_same), UpToDate(self, self.targets_intact)]
+
     def slice_same(self, values: Mapping[str, Any]) -> bool:
         """Whether the task last ran on this very slice."""
         known = values.get("slice")
@@ -123,6 +127,6 @@ def _facts(attempt: Attempt) -> dict[str, Any]:
     """What both kinds of task say of the turn."""
     return {
         "targets": [str(path) for path in attempt.targets().values() if path.exists()],
-        "uptodate": [UpToDate(attempt, attempt.slice_same), UpToDate(attempt, attempt.targets_intact)],
+        "uptodate": attempt.checks(),
         "doc": f"says {', '.join(word.value for word in attempt.turn.step.says)}",
     }

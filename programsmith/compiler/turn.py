@@ -21,13 +21,12 @@ from programsmith.records.outcome import Record, Word
 class Subject:
     """The spec that is built: its folder, its values with defaults filled, and what the steps share.
 
-    `rules` opens the rule files anew at each call, so that a file edited meanwhile is seen. `goes_on` says whether
-    the pipeline continues after a block said a word.
+    `goes_on` says whether the pipeline continues after a block said a word.
     """
 
     folder: Folder
     values: Mapping[str, Any]
-    rules: Callable[[], RuleFiles]
+    rules: RuleFiles
     blocks: Blocks
     goes_on: Callable[[str, Word], bool]
     workers: int
@@ -76,7 +75,7 @@ class Turn:
     def slice(self) -> dict[str, str]:
         """All causes, taken now. Raises InputError on a broken rule file."""
         subject, project = self.subject, self.subject.folder.project
-        causes = slices.declared(self.step, subject.values, subject.rules(), subject.blocks)
+        causes = slices.declared(self.step, subject.values, subject.rules, subject.blocks)
         causes |= dict(slices.outside(self.step, subject.values, project.root, project.cache))
         return causes | self.artifacts() | slices.settled(self.records)
 

@@ -98,7 +98,7 @@ def subject(root: Path, workers: int = 1) -> Subject:
     return Subject(
         folder=Project(root).folder("toy"),
         values=json.loads((root / "values.json").read_bytes()),
-        rules=lambda: FileRules(root / "rules"),
+        rules=FileRules(root / "rules"),
         blocks=Blocks(root / "toyforge"),
         goes_on=goes_on,
         workers=workers,

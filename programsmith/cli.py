@@ -1,0 +1,128 @@
+"""The command line: verbs only. The answer goes to stdout, progress and errors to stderr.
+
+In: arguments. Out: an exit code. Heavy imports come with the verb that needs them.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import NoReturn
+
+from programsmith import __version__
+from programsmith.errors import Exit, InputError
+
+EXITS = (
+    "exit codes: 0 ship, or draft where the spec asks for no rollouts; 1 finished otherwise; 2 infra, run again to "
+    "resume; 3 wrong input or missing prerequisite; 130 interrupted"
+)
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse whose complaints are InputErrors."""
+
+    def error(self, message: str) -> NoReturn:
+        """See argparse."""
+        raise InputError(f"{message}; `{self.prog} --help` shows what it takes")
+
+
+def run(args: Sequence[str]) -> int:
+    """Run one verb. Every error ends here as one line and a code."""
+    from programsmith.compiler.faults import Caught
+    from programsmith.compiler.loader import project_of
+
+    project = project_of(Path.cwd())
+    with Caught(project.logs if project else None) as caught:
+        options = _parser().parse_args(list(args) or ["help"])
+        return int(VERBS[options.verb](options))
+    return int(caught.code or Exit.OK)
+
+
+def _parser() -> Parser:
+    parser = Parser(prog="programsmith", description="Repositories into verified environments.", epilog=EXITS)
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
+    build = _with_words(verbs, "build", "build specs to their verdicts")
+    build.add_argument("-n", "--workers", type=int, help="blocks and cases at a time (default: one per processor)")
+    listing = _with_words(verbs, "list", "the specs and how they stand")
+    listing.add_argument("--all", action="store_true", help="their tasks too")
+    listing.add_argument("-s", "--status", action="store_true", help="R would run, U up to date")
+    info = _with_words(verbs, "info", "one task: what it reads and writes, why it would run")
+    for reading in (listing, info):
+        reading.add_argument("--json", action="store_true", help="one JSON object")
+    _with_words(verbs, "clean", "remove what tasks made")
+    _with_words(verbs, "forget", "make tasks run again")
+    _with_words(verbs, "yield", "write docs/yield from finished builds")
+    verbs.add_parser("version", help="print the version")
+    verbs.add_parser("help", help="print this")
+    return parser
+
+
+def _with_words(verbs: argparse._SubParsersAction[Parser], name: str, what: str) -> Parser:
+    parser = verbs.add_parser(name, help=what, description=what, epilog=EXITS)
+    parser.add_argument("words", nargs="*", metavar="WORD", help="spec=NAME_OR_FILE[,…] (default: every spec), tasks")
+    return parser
+
+
+def _build(options: argparse.Namespace) -> Exit:
+    from programsmith.compiler.build import build, default_workers
+
+    workers = default_workers() if options.workers is None else options.workers
+    return build(options.words, Path.cwd(), workers=workers)
+
+
+def _show(options: argparse.Namespace) -> Exit:
+    """`list`, `info`, `clean`, `forget`. A task's name names its spec."""
+    from programsmith.compiler.compile import Compiler
+    from programsmith.compiler.loader import asked_specs
+    from programsmith.compiler.verbs import as_json, doit_verb
+
+    names = [word for word in options.words if "=" not in word]
+    words = [word for word in options.words if "=" in word]
+    if names and not words:
+        words = [f"spec={','.join(dict.fromkeys(name.partition(':')[0] for name in names))}"]
+    if options.verb == "info" and len(names) != 1:
+        raise InputError(f"info: wanted one task such as tally:ingest, got {len(names)}")
+    asked = asked_specs(words, Path.cwd())
+    if getattr(options, "json", False):
+        print(as_json(names[0] if names else None, asked, Compiler()))
+        return Exit.OK
+    flags = [flag for flag in ("--all", "--status") if getattr(options, flag.removeprefix("--"), False)]
+    return doit_verb(options.verb, flags, names, asked, Compiler())
+
+
+def _yield(options: argparse.Namespace) -> Exit:
+    from programsmith.compiler.loader import asked_specs
+    from programsmith.goldens.yields import write_yields
+
+    asked = asked_specs(options.words, Path.cwd())
+    for path in write_yields(asked.project.root, asked.files):
+        print(path)
+    return Exit.OK
+
+
+def _version(options: argparse.Namespace) -> Exit:
+    del options
+    print(__version__)
+    return Exit.OK
+
+
+def _help(options: argparse.Namespace) -> Exit:
+    del options
+    _parser().print_help()
+    return Exit.OK
+
+
+VERBS: Mapping[str, Callable[[argparse.Namespace], Exit]] = MappingProxyType(
+    {
+        "build": _build,
+        "list": _show,
+        "info": _show,
+        "clean": _show,
+        "forget": _show,
+        "yield": _yield,
+        "version": _version,
+        "help": _help,
+    }
+)

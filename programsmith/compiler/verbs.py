@@ -1,0 +1,96 @@
+"""The verbs that show and forget: `list`, `info`, `clean`, `forget`, by doit's own commands over the compiled specs.
+
+In: specs, task names, doit's flags. Out: doit's text or one JSON object on stdout. Refuses a task that no spec has and
+a spec that is being built (for the verbs that remove).
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from doit.dependency import Dependency
+from doit.doit_cmd import DoitMain
+from doit.task import Task
+
+from programsmith.compiler.compile import Compiler, standing_of
+from programsmith.compiler.loader import Asked, Specs, spec_tasks
+from programsmith.compiler.lock import held
+from programsmith.compiler.passes import outcome_of
+from programsmith.compiler.state import Databases
+from programsmith.compiler.tasks import Attempt
+from programsmith.compiler.turn import Subject
+from programsmith.errors import Exit, InputError
+
+VERSION = 1  # of the JSON form
+STATUS = {"up-to-date": "up_to_date", "run": "would_run", "error": "would_run"}
+REMOVING = ("clean", "forget")
+
+
+def doit_verb(verb: str, flags: Sequence[str], names: Sequence[str], asked: Asked, compiler: Compiler) -> Exit:
+    """Run one of doit's verbs over the specs. Raises InputError for an unknown task, InfraError for a running build."""
+    _check_names(names, [task.name for task in spec_tasks(compiler, asked)])
+    with ExitStack() as locks:
+        if verb in REMOVING:
+            for path in asked.files:
+                locks.enter_context(held(asked.project.folder(path.stem)))
+        code = DoitMain(Specs(compiler, asked), config_filenames=()).run([verb, *flags, *names])
+    return Exit.OK if code in (0, 1) else Exit.USAGE  # doit's `info` says 1 where a task would run
+
+
+def _check_names(names: Sequence[str], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+            hint = f"did you mean {near[0]}" if near else "`programsmith list --all` shows them"
+            raise InputError(f"{name}: no such task; {hint}")
+
+
+def as_json(name: str | None, asked: Asked, compiler: Compiler) -> str:
+    """All specs with their tasks, or the task `name` with its record, as one JSON object."""
+    specs = [_spec(path, asked, compiler) for path in asked.files]
+    if name is None:
+        return json.dumps({"version": VERSION, "specs": specs}, indent=1)
+    tasks = [task for spec in specs for task in spec["tasks"]]
+    _check_names([name], [task["task"] for task in tasks])
+    return json.dumps({"version": VERSION, **next(task for task in tasks if task["task"] == name)}, indent=1)
+
+
+def _spec(path: Path, asked: Asked, compiler: Compiler) -> dict[str, Any]:
+    try:
+        subject = compiler.subject(asked.project, path)
+        tasks = list(_tasks(subject, compiler))
+    except InputError as fault:
+        if asked.named:
+            raise
+        return {"name": path.stem, "error": str(fault), "outcome": None, "where": None, "tasks": []}
+    place = subject.folder.exported(outcome_of(subject.folder.verdict))
+    return {
+        "name": subject.folder.name,
+        "error": None,
+        "outcome": standing_of(subject),
+        "where": str(place) if place.is_dir() else None,
+        "tasks": tasks,
+    }
+
+
+def _tasks(subject: Subject, compiler: Compiler) -> Iterator[dict[str, Any]]:
+    state = Dependency(Databases, str(subject.folder.project.cache))
+    for turn in compiler.view(subject):
+        attempt = Attempt(turn)
+        asked = Task(turn.name, None, uptodate=attempt.checks())
+        status = state.get_status(asked, {turn.name: asked}).status
+        yield {
+            "task": turn.name,
+            "status": STATUS[status],
+            "because": attempt.because,
+            "reads": list(turn.reads),
+            "writes": list(turn.step.writes),
+            "says": [word.value for word in turn.step.says],
+            "record": json.loads(turn.record.read_bytes()) if status == "up-to-date" else None,
+        }
+    state.close()
