@@ -74,7 +74,7 @@ STEPS: tuple[Step, ...] = (
         says=(Word.PASS, Word.TOO_THIN),
         spec=("goldens", "build", "task.oracle_access"),
         rules=("toolchains", "limits", "goldens"),
-        payload=LAUNCH,
+        payload=(*LAUNCH, "coverage", "variants"),
     ),
     Step(
         block="create",
