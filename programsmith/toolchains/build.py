@@ -37,11 +37,11 @@ from programsmith.toolchains.recipe import (
     recipe,
 )
 from programsmith.toolchains.source_git import asks_git, repository
-from programsmith.toolchains.views import build_view
+from programsmith.toolchains.views import build_view, shown_libraries
 
 LOG = f"{WORKSPACE}/log"
 LOG_LINES = 30
-NEWEST = 1_000_000_000  # nanoseconds
+SECOND = 1_000_000_000  # in nanoseconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,8 +111,8 @@ class Workspace:
 
     def edit(self, path: bytes, content: bytes) -> None:
         """Replace a source file, newer than everything that was built from it."""
-        file = self.host_path(os.fsdecode(path))
-        if file.is_symlink() or not file.is_file():
+        file = install.inside(self.host_path("."), os.fsdecode(path))
+        if not file:
             raise InputError(f"{os.fsdecode(path)}: wanted a regular file of the source to edit")
         file.write_bytes(content)
         now = time.time_ns()
@@ -143,8 +143,10 @@ class Workspace:
         self._sandbox.put(entries, self.places.source)
         folders = ("home", "tmp", "stage", "tools")
         self._sandbox.put([FileEntry(f.encode(), "dir", 0o755) for f in folders], WORKSPACE)
-        self._sandbox.put(install.wrappers(self.request.toolchain, self.request.flavour), f"{WORKSPACE}/tools")
-        stamp = int(self.recipe.env["SOURCE_DATE_EPOCH"]) * NEWEST
+        toolchain = self.request.toolchain
+        flags = install.wrapper_flags(toolchain, self.request.flavour, bundles=bool(self.recipe.packages))
+        self._sandbox.put(install.wrappers(toolchain, flags), f"{WORKSPACE}/tools")
+        stamp = int(self.recipe.env["SOURCE_DATE_EPOCH"]) * SECOND
         for folder, folders_in, files in os.walk(self._sandbox.host_path(self.places.source)):
             for name in (*folders_in, *files):
                 os.utime(os.path.join(folder, name), ns=(stamp, stamp), follow_symlinks=False)
@@ -163,18 +165,26 @@ class Workspace:
     def _install_compiled(self, *, again: bool) -> None:
         """Install by the recipe, else take the built file alone; after an edit only the program is taken."""
         entry, prefix = self.request.entry, self.places.prefix
-        target = self.host_path(entry.target)
-        if again and install.is_elf(target):
+        target = install.inside(self.host_path("."), entry.target)
+        if again and target and install.is_elf(target):
             self._put_program(target)
             return
         for command in self.recipe.install:
             if not self._run(Command(words=command.words, may_fail=True)):
                 break
-        found = install.find_program(self._sandbox.host_path(self.places.stage + prefix), entry.tool)
+        staged = self._sandbox.host_path(self.places.stage + prefix)
+        found = install.find_program(staged, entry.tool)
         self.program = f"{prefix}/{found or 'bin/' + entry.tool}"
-        if found:
-            return
-        if not install.is_elf(target):
+        if not found:
+            self._put_built(target)
+        program = install.inside(staged, self.program.removeprefix(prefix + "/"))
+        libraries = install.bundled(program.read_bytes() if program else b"", shown_libraries(self.request.toolchain))
+        self._sandbox.put(libraries, self.places.stage + prefix)
+
+    def _put_built(self, target: Path | None) -> None:
+        """Take the file that the build left where the entry point says. Raises BuildRefusedError."""
+        entry = self.request.entry
+        if not target or not install.is_elf(target):
             raise BuildRefusedError(
                 Word.UNBUILDABLE,
                 f"the build left no executable {entry.tool!r}, neither installed nor at {entry.target!r}",
@@ -191,6 +201,8 @@ class Workspace:
         tree = python_tree(entries, self.request, self._vendor)
         self.program = f"{self.places.prefix}/bin/{self.request.entry.tool}"
         self._sandbox.put(tree, self.places.stage + self.places.prefix)
+        for command in self.recipe.install:
+            self._run(command)
 
     def _take(self, at: str) -> tuple[FileEntry, ...]:
         limits = self.request.limits

@@ -6,11 +6,15 @@ In: folders that untrusted builds wrote (every process of theirs is gone) and en
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
 from programsmith.payload.verifier.model import FileEntry
+from programsmith.records.outcome import Word
+from programsmith.sandboxes.elf import find_library, needs_of
 from programsmith.toolchains.model import Common, Flavour, Toolchain
+from programsmith.toolchains.recipe import BuildRefusedError
 
 ELF = b"\x7fELF"
 
@@ -21,10 +25,8 @@ def inside(root: Path, relative: str) -> Path | None:
     return Path(real) if real.startswith(base + "/") and os.path.isfile(real) else None
 
 
-def is_elf(file: Path | None) -> bool:
+def is_elf(file: Path) -> bool:
     """Whether a file is an ELF file."""
-    if not file:
-        return False
     with file.open("rb") as content:
         return content.read(4) == ELF
 
@@ -51,12 +53,37 @@ def _dropped(entry: FileEntry, common: Common) -> bool:
     return any(f"/{path}/".find(f"/{folder}/") in {0, len("/elsewhere")} for folder in common.drop)
 
 
-def wrappers(toolchain: Toolchain, flavour: Flavour) -> list[FileEntry]:
-    """Compilers of the same names that add the flavour's flags; none where it has none."""
-    flags = " ".join(toolchain.flavours[flavour])
+def wrapper_flags(toolchain: Toolchain, flavour: Flavour, *, bundles: bool) -> str:
+    """What wrapped compilers add to their arguments, quoted for a shell."""
+    return shlex.join([*toolchain.flavours[flavour], *(toolchain.bundle_flags if bundles else ())])
+
+
+def wrappers(toolchain: Toolchain, flags: str) -> list[FileEntry]:
+    """Compilers of the same names that add `flags`; none where there are none."""
     if not flags:
         return []
     return [
         FileEntry(name.encode(), "file", 0o755, f'#!/bin/sh\nexec /usr/bin/{name} "$@" {flags}\n'.encode())
         for name in toolchain.wrapped
     ]
+
+
+def bundled(program: bytes, shown: Iterable[str]) -> tuple[FileEntry, ...]:
+    """Shared libraries that a program needs and no view shows, from the host, below lib/.
+
+    `shown` are names of libraries that every view has. Raises BuildRefusedError where one is nowhere to be found.
+    """
+    have, queue = set(shown), [program]
+    found: dict[str, FileEntry] = {}
+    while queue:
+        needs = needs_of(queue.pop())
+        for name in needs.libraries if needs else ():
+            if name in have:
+                continue
+            have.add(name)
+            path = find_library(name, needs, "/") if needs else None
+            if not path:
+                raise BuildRefusedError(Word.UNBUILDABLE, f"the program needs {name}, which this host has not")
+            found[name] = FileEntry(b"lib/" + os.fsencode(name), "file", 0o644, Path(path).read_bytes())
+            queue.append(found[name].content)
+    return tuple(found.values())

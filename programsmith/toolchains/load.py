@@ -54,6 +54,7 @@ def _toolchain(name: str, value: Mapping[str, Any], common: Common) -> Toolchain
         view=_view(value["view"]),
         minimums=tuple(_minimum(m) for m in value["minimums"]),
         wrapped=tuple(value["wrapped"]),
+        bundle_flags=tuple(value["bundle_flags"]),
         flavours={Flavour(k): tuple(v["flags"]) for k, v in value["flavours"].items()},
         build_systems={k: _build_system(v) for k, v in value["build_systems"].items()},
         common=common,

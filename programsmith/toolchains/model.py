@@ -94,7 +94,7 @@ class Toolchain:
     names are searched in `common.search`. `suffixes` mark source files. `compiled` says that a build makes an ELF.
     `cpu_factor` scales the oracle's CPU time into a limit. `public_base` is the image that an exported Dockerfile
     names, `packages` what it installs there. `detect_files` and `detect_suffixes` tell the language of a source.
-    `wrapped` are the compilers to which `flavours` add flags.
+    `wrapped` are the compilers to which `flavours` add flags, and `bundle_flags` where shared libraries are bundled.
     """
 
     language: str
@@ -111,6 +111,7 @@ class Toolchain:
     view: ViewRule
     minimums: tuple[Minimum, ...]
     wrapped: tuple[str, ...]
+    bundle_flags: tuple[str, ...]
     flavours: Mapping[Flavour, tuple[str, ...]]
     build_systems: Mapping[str, BuildSystem]
     common: Common

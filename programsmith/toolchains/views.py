@@ -19,7 +19,15 @@ from programsmith.errors import PrerequisiteError
 from programsmith.payload.verifier.launcher import View
 from programsmith.sandboxes.view import list_view
 from programsmith.toolchains.model import Interpreter, Toolchain
-from programsmith.toolchains.packages import alternatives, closure, database_exists, files_of, fold, matching, prefer_archives
+from programsmith.toolchains.packages import (
+    alternatives,
+    closure,
+    database_exists,
+    files_of,
+    fold,
+    matching,
+    prefer_archives,
+)
 from programsmith.toolchains.versions import at_least
 
 PROGRAM_FOLDERS = ("/usr/bin/", "/usr/sbin/")
@@ -125,6 +133,11 @@ def _asked(command: tuple[str, ...]) -> str:
 def _helpers(tc: Toolchain) -> list[str]:
     """Paths that the toolchain names when asked; an answer without a slash means that it has none."""
     return [path for command in tc.view.helpers if (path := _asked(command)).startswith("/")]
+
+
+def shown_libraries(tc: Toolchain) -> frozenset[str]:
+    """Names of the shared libraries that every run view of the toolchain shows."""
+    return frozenset(os.path.basename(path) for path in _run_paths(tc) if ".so" in os.path.basename(path))
 
 
 def _run_paths(tc: Toolchain) -> list[str]:
