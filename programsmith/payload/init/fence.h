@@ -1,0 +1,147 @@
+/* What stands between the program and everything else: mounts, capabilities, resource limits, Landlock, seccomp. */
+#ifndef PS_FENCE_H
+#define PS_FENCE_H
+
+#include "wire.h"
+
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+#define CREATE_RULESET 444
+#define ADD_RULE 445
+#define RESTRICT_SELF 446
+
+static const char *const writable[3] = {"work", "tmp", "shm"};
+
+/* One sized tmpfs carries the work directory, /tmp and /dev/shm, so that size and entry caps count them together. */
+static void mount_writable(const struct request *r)
+{
+    char options[96], from[4096];
+    const char *target[3] = {r->work.at, "/tmp", "/dev/shm"};
+    unsigned long flags = MS_NOSUID | MS_NODEV | (r->flags & EXEC_WORK ? 0 : MS_NOEXEC);
+    snprintf(options, sizeof options, "size=%llu,nr_inodes=%llu,mode=0755", (unsigned long long)r->work_bytes,
+             (unsigned long long)r->work_files + 4);
+    must(mount("tmpfs", r->hidden.at, "tmpfs", flags, options), "work tmpfs");
+    for (int i = 0; i < 3; i++) {
+        snprintf(from, sizeof from, "%s/%s", r->hidden.at, writable[i]);
+        must(mkdir(from, 0755), "work tmpfs");
+        must(chmod(from, i ? 01777 : 0755), "work tmpfs");
+        if (i || !(r->flags & WORKSPACE))
+            must(mount(from, target[i], NULL, MS_BIND, NULL), "bind of the work tmpfs");
+    }
+    must(umount2(r->hidden.at, MNT_DETACH), "work tmpfs");
+}
+
+/* The program must not find the init's files; the init keeps running from what it has mapped. */
+static void hide_init(const struct request *r)
+{
+    must(umount2(r->hidden.at, MNT_DETACH), "hiding the init");
+}
+
+/* A proc without other users' processes and without anything about the host, as far as this kernel can. */
+static void mount_proc(void)
+{
+    unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
+    if (mount("proc", "/proc", "proc", flags, "hidepid=2,subset=pid") < 0)
+        mount("proc", "/proc", "proc", flags, "hidepid=2");
+}
+
+static void set_capabilities(uint64_t keep)
+{
+    struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct caps[2] = {{(uint32_t)keep, (uint32_t)keep, 0},
+                                             {(uint32_t)(keep >> 32), (uint32_t)(keep >> 32), 0}};
+    must((int)syscall(SYS_capset, &head, caps), "capabilities");
+}
+
+static void drop_bounding_set(void)
+{
+    for (int cap = 0; cap < 64; cap++)
+        if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0) == 1)
+            must(prctl(PR_CAPBSET_DROP, cap, 0, 0, 0), "bounding set");
+}
+
+static void use_one_cpu(void)
+{
+    cpu_set_t all, one;
+    must(sched_getaffinity(0, sizeof all, &all), "affinity");
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE && !CPU_COUNT(&one); cpu++)
+        if (CPU_ISSET(cpu, &all))
+            CPU_SET(cpu, &one);
+    must(sched_setaffinity(0, sizeof one, &one), "affinity");
+}
+
+static void reset_signals(void)
+{
+    sigset_t none;
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static void set_limits(const struct request *r)
+{
+    for (uint64_t i = 0; i < r->limits; i++) {
+        struct rlimit64 value = {r->limit[i].soft, r->limit[i].hard}, now;
+        must(getrlimit64((int)r->limit[i].resource, &now), "resource limit");
+        if (value.rlim_max > now.rlim_max)
+            value.rlim_max = now.rlim_max;
+        if (value.rlim_cur > value.rlim_max)
+            value.rlim_cur = value.rlim_max;
+        must(setrlimit64((int)r->limit[i].resource, &value), "resource limit");
+    }
+}
+
+/* Executing is allowed below the listed paths only. A kernel without Landlock leaves the list-built view. */
+static void fence_exec(const struct request *r)
+{
+    uint64_t handled = 1; /* LANDLOCK_ACCESS_FS_EXECUTE */
+    int rules = (int)syscall(CREATE_RULESET, &handled, sizeof handled, 0);
+    if (rules < 0 && (errno == ENOSYS || errno == EOPNOTSUPP))
+        return;
+    must(rules, "Landlock");
+    for (uint64_t i = 0; i < r->paths; i++) {
+        struct __attribute__((packed)) {
+            uint64_t allowed;
+            int32_t parent;
+        } rule = {handled, open(r->path[i].at, O_PATH | O_CLOEXEC)};
+        if (rule.parent < 0)
+            continue;
+        must((int)syscall(ADD_RULE, rules, 1, &rule, 0), "Landlock rule");
+        close(rule.parent);
+    }
+    must((int)syscall(RESTRICT_SELF, rules, 0), "Landlock");
+    close(rules);
+}
+
+static void filter_calls(const struct request *r)
+{
+    struct sock_fprog program = {(unsigned short)(r->filter.length / sizeof(struct sock_filter)),
+                                 (struct sock_filter *)r->filter.at};
+    must(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0), "seccomp");
+}
+
+static void raise_oom_score(void)
+{
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd >= 0 && write(fd, "1000", 4) < 0)
+        fault("oom score");
+    if (fd >= 0)
+        close(fd);
+}
+
+#endif

