@@ -121,14 +121,17 @@ def _dockerfile(side: str, base: str, packages: Iterable[str]) -> bytes:
 
 def _plan(given: Ingredients) -> Plan:
     sides = {"public": given.public, "held_out": given.held_out}
+    limits = [case_limits(c, given.policy.case, given.policy.cpu_factor) for c in (*given.public, *given.held_out)]
     return Plan(
         reward=given.reward,
         threshold=given.threshold,
         slots=given.slots,
+        timeout_seconds=timeout_seconds(limits, given.policy, slots=given.slots),
         public=tuple(sorted(c.case.id for c in given.public)),
         held_out=tuple(sorted(c.case.id for c in given.held_out)),
         families=families(sides),
-        notes={"compare": dict(given.compare), "waived": given.solution.waived},
+        notes={"compare": dict(given.compare)},
+        waived=given.solution.waived,
     )
 
 
@@ -185,15 +188,12 @@ def _top(given: Ingredients, plan: Plan) -> Iterator[FileEntry]:
 
 def _facts(given: Ingredients, plan: Plan) -> TaskFacts:
     language = " or ".join(given.policy.languages)
-    limits = [case_limits(c, given.policy.case, given.policy.cpu_factor) for c in (*given.public, *given.held_out)]
     return TaskFacts(
         name=given.name,
         description=f"Re-implement {given.policy.tool} in {language}; match its behaviour exactly.",
         keywords=("re-implementation", "command-line", *given.policy.languages),
         agent_seconds=given.agent_seconds,
-        verifier_seconds=timeout_seconds(
-            limits, given.policy.build, slots=given.slots, reruns=given.policy.case.reruns
-        ),
+        verifier_seconds=plan.timeout_seconds,
         build_seconds=given.image.build_seconds,
         cpus=given.image.cpus,
         memory_mb=given.image.memory_mb,

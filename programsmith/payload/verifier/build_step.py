@@ -17,6 +17,7 @@ from programsmith.payload.verifier.plan import Policy
 from programsmith.payload.verifier.words import BuildWord
 
 SHELL = "/bin/sh"
+TREE_KINDS = ("dir", "file", "link")  # a build may leave fifos or sockets; they are not part of what it built
 LOG_BYTES = 65536  # the end of the log, as much of it as a report keeps
 
 
@@ -66,7 +67,8 @@ def judge_build(result: Result, policy: Policy) -> Built:
     missing = _missing(result.files or (), policy.submission.depth)
     if missing is not None:
         return Built(word=BuildWord.NO_BUILD, reason=missing, log=log)
-    return Built(word=None, reason="built", tree=tuple(map(_runnable, result.files or ())), log=log)
+    tree = tuple(_runnable(e) for e in result.files or () if e.kind in TREE_KINDS)
+    return Built(word=None, reason="built", tree=tree, log=log)
 
 
 def _failure(result: Result) -> str | None:

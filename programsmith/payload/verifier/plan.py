@@ -84,14 +84,15 @@ class Policy:
 class Plan:
     """How one bundle is graded. `reward` is binary, fraction or threshold; `threshold` counts with the last only.
 
-    `waived` is the tree digest of the one received tree for which the source policy is waived (a solution that
-    embeds the oracle), empty where there is none. `families` maps a family to what a report shows of it and is not
-    read here, nor is `notes`.
+    `timeout_seconds` is the longest that a run takes. `waived` is the tree digest of the one received tree for which
+    the source policy is waived (a solution that embeds the oracle), empty where there is none. `families` maps a
+    family to what a report shows of it and is not read here, nor is `notes`.
     """
 
     reward: str
     threshold: float
     slots: int
+    timeout_seconds: float
     public: tuple[str, ...]
     held_out: tuple[str, ...]
     families: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -130,6 +131,7 @@ def decode_plan(raw: bytes) -> Plan:
     if value["reward"] not in REWARDS:
         raise ValueError(f"plan.json: reward: wanted one of {', '.join(REWARDS)}, got {value['reward']!r}")
     value["threshold"] = _number("threshold", "float", value["threshold"])
+    value["timeout_seconds"] = _number("timeout_seconds", "float", value["timeout_seconds"])
     value["slots"] = int(_number("slots", "int", value["slots"]))
     for name in ("public", "held_out"):
         value[name] = _texts(name, value[name])

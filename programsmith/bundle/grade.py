@@ -1,0 +1,129 @@
+"""Grading from the host: a bundle, a submission and an environment file go in, the verifier's grade comes out.
+
+The verifier is a process of its own with a clean environment and its own process group; it is killed as a group when
+it overruns the longest time that its own limits allow. Whatever is not one well-formed reward is InfraError.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from programsmith.errors import InfraError, boundary
+from programsmith.payload.verifier.plan import decode_plan
+from programsmith.payload.verifier.unseal import SECRET_NAME
+
+_REWARD_BYTES = 4096
+_DETAILS_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grade:
+    """A grade: the reward in 0..1, the word that sums it up, the reason, and all of details.json."""
+
+    reward: float
+    word: str
+    reason: str
+    details: Mapping[str, Any]
+
+
+def grade(bundle: Path, submission: Path, environment: Path, out: Path, secret: bytes | None = None) -> Grade:
+    """Grade the submission at `submission`; `out` receives the verifier's files. Raises InfraError."""
+    return _verify(bundle, ["--submission", str(submission)], environment, out, secret)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Oracle:
+    """The oracle for a golden replay: its unpacked tree on the host, and its program's absolute path inside."""
+
+    tree: Path
+    program: str
+
+
+def replay(bundle: Path, oracle: Oracle, environment: Path, out: Path, secret: bytes | None = None) -> Grade:
+    """Run every case of the bundle on the oracle at the run stage. Raises InfraError."""
+    return _verify(bundle, ["--replay", str(oracle.tree), oracle.program], environment, out, secret)
+
+
+def _verify(bundle: Path, subject: Sequence[str], environment: Path, out: Path, secret: bytes | None) -> Grade:
+    tests = bundle / "tests"
+    with boundary(InfraError, f"{tests}: not a bundle's tests folder", OSError, ValueError, KeyError, TypeError):
+        seconds = decode_plan((tests / "plan.json").read_bytes()).timeout_seconds
+        out.mkdir(parents=True, exist_ok=True)
+    words = ["--tests", str(tests), "--out", str(out), "--launcher", str(environment), *subject]
+    said = _run([sys.executable, "-I", str(tests / "verify.pyz"), *words], secret, seconds)
+    return read_grade(out, said)
+
+
+def _run(command: Sequence[str], secret: bytes | None, seconds: float) -> str:
+    """Run the verifier to its end; the end of what it says. Raises InfraError where it does not grade."""
+    with tempfile.TemporaryDirectory(prefix="verifier-") as scratch:
+        env = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TMPDIR": scratch}
+        if secret is not None:
+            env[SECRET_NAME] = secret.hex()
+        with tempfile.TemporaryFile() as said:
+            process = subprocess.Popen(
+                command, env=env, cwd=scratch, stdin=subprocess.DEVNULL, stdout=said, stderr=said, process_group=0
+            )
+            try:
+                code = process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                raise InfraError(
+                    f"the verifier ran longer than its own limit of {seconds:.0f} s; grade again"
+                ) from None
+            finally:
+                _end_group(process)
+            said.seek(0)
+            tail = said.read()[-2000:].decode("utf-8", "backslashreplace").strip()
+    if code != 0:
+        raise InfraError(f"the verifier gave no grade (exit code {code}): {tail}; mend the cause and grade again")
+    return tail
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """End the verifier and all that it started; a group that is gone is fine."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+    finally:
+        process.wait()
+
+
+def read_grade(out: Path, said: str = "") -> Grade:
+    """The grade that a verifier left in `out`, read strictly. Raises InfraError on anything but one finite reward."""
+    with boundary(InfraError, f"{out}: no well-formed grade ({said})", OSError, ValueError, KeyError, TypeError):
+        raw = _regular(out / "reward.json", _REWARD_BYTES)
+        value = json.loads(raw, parse_constant=_refuse)
+        if not isinstance(value, dict) or set(value) != {"reward"}:
+            raise ValueError(f"reward.json: wanted exactly one key, reward, got {value!r}")
+        reward = value["reward"]
+        if isinstance(reward, bool) or not isinstance(reward, (int, float)) or not 0 <= reward <= 1:
+            raise ValueError(f"reward.json: wanted a number in 0..1, got {reward!r}")
+        details = json.loads(_regular(out / "details.json", _DETAILS_BYTES), parse_constant=_refuse)
+        if details["reward"] != reward:
+            raise ValueError(f"details.json says {details['reward']!r}, reward.json {reward!r}")
+        return Grade(reward=float(reward), word=details["word"], reason=details["reason"], details=details)
+
+
+def _regular(path: Path, most: int) -> bytes:
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as source:
+        if not stat.S_ISREG(os.fstat(source.fileno()).st_mode):
+            raise ValueError(f"{path.name}: wanted a regular file")
+        raw = source.read(most + 1)
+    if len(raw) > most:
+        raise ValueError(f"{path.name}: wanted at most {most} bytes")
+    return raw
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is no number")

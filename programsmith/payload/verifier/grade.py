@@ -1,0 +1,111 @@
+"""One grading run: a bundle's tests folder, a submission and launchers go in, a report comes out.
+
+The order is fixed: receive, policy, build, cases, compare. Nothing here starts submitted code; launchers do. What a
+submission causes ends in a word of its own; a fault that it cannot have caused ends in INFRA without a reward.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from programsmith.payload.verifier.build_step import build
+from programsmith.payload.verifier.cases import Subject, run_cases
+from programsmith.payload.verifier.environment import EXECUTABLE, ORACLE, SUBMISSION
+from programsmith.payload.verifier.launcher import Launcher, Mount
+from programsmith.payload.verifier.model import GradedCase
+from programsmith.payload.verifier.plan import Plan, Policy, decode_cases, decode_plan, decode_policy
+from programsmith.payload.verifier.policy import findings
+from programsmith.payload.verifier.receive import receive
+from programsmith.payload.verifier.report import Report, infra, judged, shown, unbuilt
+from programsmith.payload.verifier.tree import TreeError, TreeReading, tree_digest, write_tree
+from programsmith.payload.verifier.unseal import SealError, decode_seal, unseal
+from programsmith.payload.verifier.words import BuildWord
+
+
+class BundleError(Exception):
+    """The tests folder is not one of a verifier, or it is broken. The message says what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tests:
+    """What a grading run measures by: policy, plan, and all cases of both sides."""
+
+    policy: Policy
+    plan: Plan
+    cases: tuple[GradedCase, ...]
+
+
+def read_tests(folder: str, owner_secret: bytes | None) -> Tests:
+    """Read and unseal a tests folder. Raises BundleError where it is no verifier's, or not whole."""
+    try:
+        policy = decode_policy(_read(folder, "policy.json"))
+        plan = decode_plan(_read(folder, "plan.json"))
+        public = decode_cases(_read(folder, "public.jsonl"), plan.public)
+        sealed, seal = _read(folder, "held_out.sealed"), decode_seal(_read(folder, "seal.json"))
+        held_out = decode_cases(unseal(sealed, seal, owner_secret), plan.held_out)
+    except FileNotFoundError as fault:
+        raise BundleError(f"{fault.filename} is not here: only the verifier's own environment can score") from fault
+    except (OSError, ValueError, KeyError, TypeError, SealError) as fault:
+        raise BundleError(f"{folder}: {fault}") from fault
+    return Tests(policy=policy, plan=plan, cases=(*held_out, *public))
+
+
+def _read(folder: str, name: str) -> bytes:
+    with open(os.path.join(folder, name), "rb") as source:
+        return source.read()
+
+
+def grade(tests: Tests, submission: str, builder: Launcher, runner: Launcher, **more: Any) -> Report:
+    """Grade one submission. Raises LauncherError, OSError."""
+    try:
+        received = receive(submission, tests.policy.submission)
+    except TreeError as fault:
+        return unbuilt(BuildWord.POLICY, f"the submission has {fault}", tests.cases, tests.plan, **more)
+    except (FileNotFoundError, NotADirectoryError) as fault:
+        return unbuilt(BuildWord.NO_BUILD, f"no submission folder: {fault.strerror}", tests.cases, tests.plan, **more)
+    more["left_out"] = tuple(received.left_out)
+    refused = _refused(received, tests)
+    if refused:
+        reason = f"{len(refused)} files are not source: the first is {shown(refused[0][0])}: {refused[0][1]}"
+        return unbuilt(BuildWord.POLICY, reason, tests.cases, tests.plan, refused=refused, **more)
+    built = build(received.entries, tests.policy, builder)
+    if built.fault is not None:
+        built = build(received.entries, tests.policy, builder)
+    if built.fault is not None:
+        return infra("launcher_fault", f"build: {built.fault}")
+    more["log"] = built.log
+    if built.word is not None:
+        return unbuilt(built.word, built.reason, tests.cases, tests.plan, **more)
+
+    def run(folder: str) -> Report:
+        write_tree(folder, built.tree)
+        return _run(tests, runner, f"{SUBMISSION}/{EXECUTABLE}", Mount(source=folder, target=SUBMISSION), **more)
+
+    return _in_private_folder(run)
+
+
+def replay(tests: Tests, oracle: str, program: str, runner: Launcher, **more: Any) -> Report:
+    """Run every case on the oracle's tree instead of a built submission. Raises LauncherError."""
+    return _run(tests, runner, program, Mount(source=oracle, target=ORACLE), **more)
+
+
+def _refused(received: TreeReading, tests: Tests) -> tuple[tuple[bytes, str], ...]:
+    if tests.plan.waived and tree_digest(received.entries) == tests.plan.waived:
+        return ()
+    return tuple((found.path, found.why) for found in findings(received.entries, tests.policy))
+
+
+def _run(tests: Tests, runner: Launcher, program: str, mount: Mount, **more: Any) -> Report:
+    subject = Subject(program=program, mounts=(mount,))
+    ran = run_cases(tests.cases, subject, tests.policy, runner, slots=tests.plan.slots)
+    return judged(tests.cases, ran, tests.plan, **more)
+
+
+def _in_private_folder(use: Callable[[str], Report]) -> Report:
+    """Give `use` a path that does not exist yet in a folder that only the grader may enter."""
+    with tempfile.TemporaryDirectory(prefix="graded-") as private:
+        return use(os.path.join(private, "tree"))
