@@ -62,6 +62,7 @@ def _job(turn: Turn, scratch: Path, say: Callable[[str], None]) -> Job:
         store=project.store,
         dist=project.dist,
         workers=subject.workers,
+        owner_secret=subject.owner_secret,
         records=turn.records,
         say=say,
     )

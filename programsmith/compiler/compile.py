@@ -6,6 +6,7 @@ that the engine is tested on pipelines of its own. Refuses what the spec and rul
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from programsmith.compiler.paths import Project
 from programsmith.compiler.plan import STEPS, Step
 from programsmith.compiler.slices import Blocks
 from programsmith.compiler.turn import Subject, Turn
+from programsmith.errors import InputError
+from programsmith.payload.verifier.unseal import SECRET_NAME
 from programsmith.records import codec
 from programsmith.records.outcome import Record
 from programsmith.rulebook.load import Rulebook
@@ -44,6 +47,7 @@ class Compiler:
             blocks=self._blocks,
             goes_on=self._goes_on or Routes(rules.load("routes")).goes_on,
             workers=workers,
+            owner_secret=_owner_secret() if spec.values["seal"] == "owner" else None,
         )
 
     def view(self, subject: Subject) -> Iterator[Turn]:
@@ -70,3 +74,11 @@ def _believed(turn: Turn) -> Record:
 def standing_of(subject: Subject) -> str:
     """The outcome of the spec's last verdict in one word, `never built` where there is none."""
     return outcome_of(subject.folder.verdict) or NEVER
+
+
+def _owner_secret() -> bytes | None:
+    given = os.environ.get(SECRET_NAME)
+    try:
+        return bytes.fromhex(given) if given else None
+    except ValueError as fault:
+        raise InputError(f"{SECRET_NAME}: wanted hexadecimal digits, got something else") from fault

@@ -8,6 +8,7 @@ Two equal slices mean that the step need not run again.
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
@@ -72,6 +73,13 @@ def outside(step: Step, values: Mapping[str, Any], root: Path, forbidden: Path) 
             continue
         real = (root / str(name)).resolve()
         yield path, ABSENT if forbidden.resolve().is_relative_to(real) else content(real)
+
+
+def secret(step: Step, owner: bytes | None) -> dict[str, str]:
+    """The owner's secret as a cause of the step that seals, told by a digest that does not reveal it."""
+    if owner is None or "seal" not in step.spec:
+        return {}
+    return {"owner secret": hmac.digest(owner, b"cause", "sha256").hex()}
 
 
 def settled(records: Mapping[str, Record]) -> dict[str, str]:

@@ -21,7 +21,7 @@ from programsmith.records.outcome import Record, Word
 class Subject:
     """The spec that is built: its folder, its values with defaults filled, and what the steps share.
 
-    `goes_on` says whether the pipeline continues after a block said a word.
+    `goes_on` says whether the pipeline continues after a block said a word. `owner_secret` opens what the owner seals.
     """
 
     folder: Folder
@@ -30,6 +30,7 @@ class Subject:
     blocks: Blocks
     goes_on: Callable[[str, Word], bool]
     workers: int
+    owner_secret: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +77,7 @@ class Turn:
         """All causes, taken now. Raises InputError on a broken rule file."""
         subject, project = self.subject, self.subject.folder.project
         causes = slices.declared(self.step, subject.values, subject.rules, subject.blocks)
+        causes |= slices.secret(self.step, subject.owner_secret)
         causes |= dict(slices.outside(self.step, subject.values, project.root, project.cache))
         return causes | self.artifacts() | slices.settled(self.records)
 
