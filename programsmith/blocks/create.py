@@ -17,8 +17,8 @@ from programsmith.bundle.tree import write_bundle
 from programsmith.bundle.zipapp import check_pyz, verify_pyz
 from programsmith.errors import InputError, PrerequisiteError
 from programsmith.job import Job
-from programsmith.payload.verifier.environment import COMPILE
-from programsmith.payload.verifier.model import FileEntry, GradedCase, canonical
+from programsmith.payload.verifier.limits import build_limits
+from programsmith.payload.verifier.model import GradedCase, canonical
 from programsmith.payload.verifier.plan import BuildRule, CaseRule, Policy, ReceiptRule
 from programsmith.payload.verifier.policy import findings
 from programsmith.payload.verifier.unseal import SECRET_NAME
@@ -27,9 +27,10 @@ from programsmith.records.golden import Golden, Split
 from programsmith.records.lock import Candidate, Lock, OracleFacts
 from programsmith.records.outcome import Outcome, Word
 from programsmith.sources.tree import read_tar
-from programsmith.toolchains.compile_script import compile_sh
+from programsmith.toolchains.compile_script import source_submission
 from programsmith.toolchains.load import toolchains
 from programsmith.toolchains.model import Toolchain
+from programsmith.toolchains.recipe import BuildRequest
 
 AGENT_PACKAGES = ("bash", "python3")  # /app/check is Python
 VERIFIER_PACKAGES = ("bash", "python3", "python3-cryptography", "bubblewrap")
@@ -82,7 +83,7 @@ def _ingredients(job: Job) -> Ingredients:
         template=job.rules("prompts/instruction.md"),
         check=check_pyz(),
         verify=verify_pyz(),
-        solution=_solution(job, lock, candidate, policy),
+        solution=_solution(job, lock, candidate, known[candidate.source_language], policy),
         owner_secret=_owner_secret(job),
     )
 
@@ -158,18 +159,23 @@ def _image(target: Toolchain, rule: Mapping[str, Any]) -> Image:
     )
 
 
-def _solution(job: Job, lock: Lock, candidate: Candidate, policy: Policy) -> Solution:
+def _solution(job: Job, lock: Lock, candidate: Candidate, source: Toolchain, policy: Policy) -> Solution:
+    """The locked source where the target is its language, apart from files that the policy refuses; else a wrapper."""
+    oracle = read_tar(job.inputs["oracle.tar"])
     if candidate.target_language == candidate.source_language:
-        source = [e for e in read_tar(job.inputs["source.tar"]) if e.path != COMPILE.encode()]
-        refused = {f.path for f in findings(source, policy)}
-        script = compile_sh(lock, candidate, job.spec("build", dict))
-        kept = [e for e in source if e.kind == "file" and e.path not in refused]
-        tar, _ = pack([*kept, FileEntry(COMPILE.encode(), "file", 0o755, script)])
+        request = BuildRequest(
+            toolchain=source,
+            lock=lock,
+            entry=candidate.entry,
+            spec_build=job.spec("build", dict),
+            limits=build_limits(policy.build),
+        )
+        files = source_submission(request, read_tar(job.inputs["source.tar"]), oracle)
+        refused = {f.path for f in findings(files, policy)}
+        tar, _ = pack(e for e in files if e.kind == "file" and e.path not in refused)
         return Solution(kind="source", tar=tar, waived="")
     facts = codec.load(job.inputs["oracle.json"], OracleFacts)
-    tar, digest = pack(
-        wrapper(candidate.target_language, facts.tool, read_tar(job.inputs["oracle.tar"]), facts.program)
-    )
+    tar, digest = pack(wrapper(candidate.target_language, facts.tool, oracle, facts.program))
     return Solution(kind="wrapper", tar=tar, waived=digest)
 
 

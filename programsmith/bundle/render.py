@@ -202,6 +202,12 @@ def _facts(given: Ingredients, plan: Plan) -> TaskFacts:
     )
 
 
+def _verifier_seconds(given: Ingredients) -> float:
+    """The longest that an honest grading run can take, in seconds."""
+    limits = [case_limits(c, given.policy.case, given.policy.cpu_factor) for c in (*given.public, *given.held_out)]
+    return float(timeout_seconds(limits, given.policy, slots=given.slots))
+
+
 def _metadata(given: Ingredients, plan: Plan) -> dict[str, Any]:
     return {
         "format": FORMAT,

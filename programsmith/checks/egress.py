@@ -1,0 +1,68 @@
+"""No way out, in either phase: a probe in the build stage and in the run stage reaches nothing on the host.
+
+The same probe outside every sandbox must reach the listeners, or the check knows nothing. A way counts as shut only
+where the probe says so and no listener heard of it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from programsmith.bundle.render import PAYLOAD
+from programsmith.checks.base import Row, Scene, first
+from programsmith.checks.listeners import Listeners, listening
+from programsmith.checks.stages import built, launchers, probe, ran
+from programsmith.errors import InfraError
+from programsmith.payload.verifier.model import FileEntry
+
+NEEDED = ("tcp:127.0.0.1", "udp:127.0.0.1", "abstract", "socket")
+
+
+def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:
+    """Try every way in both stages."""
+    with listening(scene.scratch) as host:
+        control = _said(_unsandboxed(host, parameters["seconds"]))
+        ways = sorted(way for way, end in control.items() if end == "open")
+        missing = [way for way in NEEDED if way not in ways]
+        if missing:
+            raise InfraError(f"egress: the probe outside every sandbox does not reach {missing[0]}: the host blocks it")
+        host.heard.clear()
+        stages = {stage: _said(text) for stage, text in _sandboxed(scene, host).items()}
+        heard = dict(host.heard)
+    found = [
+        f"{way} is {said.get(way, 'not tried')} in the {stage} stage"
+        for stage, said in stages.items()
+        for way in ways
+        if said.get(way) != "shut"
+    ]
+    found += [f"a listener heard {kind}" for kind in sorted(heard)]
+    return Row(
+        passed=not found,
+        reason=first(found, f"{len(ways)} ways out are shut in both stages", "egress"),
+        evidence={"ways": ways, "stages": stages, "heard": heard, "faults": found},
+    )
+
+
+def _unsandboxed(host: Listeners, seconds: float) -> bytes:
+    words = [sys.executable, "-I", str(PAYLOAD / "probes" / "python" / "egress.py"), *host.words()]
+    try:
+        return subprocess.run(words, capture_output=True, check=True, timeout=seconds, stdin=subprocess.DEVNULL).stdout
+    except (subprocess.SubprocessError, OSError) as fault:
+        raise InfraError(f"egress: the probe does not run outside the sandbox: {fault}") from fault
+
+
+def _sandboxed(scene: Scene, host: Listeners) -> dict[str, bytes]:
+    words = [word.encode() for word in host.words()]
+    arguments = FileEntry(b"arguments.txt", content=b" ".join(words) + b"\n")
+    with launchers(scene) as found:
+        done = built(scene, found, (*probe(scene, "egress", "egress.sh"), arguments))
+        return {"build": done.log, "run": ran(scene, found, done.tree, words).stdout}
+
+
+def _said(output: bytes) -> dict[str, str]:
+    """Way to `open` or `shut`, of the lines that a probe printed."""
+    rows = (line.split() for line in output.decode("ascii", "replace").splitlines())
+    return {row[0]: row[1] for row in rows if len(row) > 1 and row[1] in {"open", "shut"}}

@@ -1,0 +1,108 @@
+"""Listeners on the host that answer whatever reaches them: TCP, UDP, an abstract socket and one with a path.
+
+In: a folder for the socket. Out: how to reach them, and what they heard. Every listener is closed at the end.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import socket
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from programsmith.errors import InfraError
+
+ANSWER = b"heard"
+TICK = 0.05
+
+
+@dataclass(slots=True)
+class Listeners:
+    """Where they listen: two ports, an abstract name, a path, numeric addresses. `heard` counts contacts by kind."""
+
+    tcp: int
+    udp: int
+    abstract: str
+    path: str
+    addresses: tuple[str, ...]
+    heard: Counter[str] = field(default_factory=Counter)
+
+    def words(self) -> tuple[str, ...]:
+        """The arguments of an egress probe."""
+        return (str(self.tcp), str(self.udp), self.abstract, self.path, *self.addresses)
+
+
+@contextmanager
+def listening(folder: Path) -> Iterator[Listeners]:
+    """Listen until the block ends. Raises InfraError where the host has no loopback."""
+    with ExitStack() as stack:
+        try:
+            sockets, found = _open(stack, folder)
+        except OSError as fault:
+            raise InfraError(f"cannot listen on this host's loopback: {fault}") from fault
+        stop = threading.Event()
+        thread = threading.Thread(target=_answer, args=(sockets, found, stop), daemon=True)
+        thread.start()
+        try:
+            yield found
+        finally:
+            stop.set()
+            thread.join()
+
+
+def _open(stack: ExitStack, folder: Path) -> tuple[dict[socket.socket, str], Listeners]:
+    """Dual-stack sockets where the host has IPv6, else IPv4 alone."""
+    family, place = (socket.AF_INET6, "::") if socket.has_dualstack_ipv6() else (socket.AF_INET, "0.0.0.0")  # noqa: S104
+    tcp = stack.enter_context(socket.create_server((place, 0), family=family, dualstack_ipv6=family == socket.AF_INET6))
+    udp = stack.enter_context(socket.socket(family, socket.SOCK_DGRAM))
+    if family == socket.AF_INET6:
+        udp.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+    udp.bind((place, 0))
+    name, path = f"programsmith-{os.getpid()}-{os.urandom(4).hex()}", str(folder / "probe.sock")
+    named = {"abstract": "\0" + name, "socket": path}
+    sockets = {tcp: "tcp", udp: "udp"}
+    for kind, address in named.items():
+        way = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        way.bind(address)
+        way.listen()
+        sockets[way] = kind
+    addresses = ("127.0.0.1", "::1") if family == socket.AF_INET6 else ("127.0.0.1",)
+    found = Listeners(tcp.getsockname()[1], udp.getsockname()[1], name, path, (*addresses, *_own_addresses()))
+    return sockets, found
+
+
+def _own_addresses() -> tuple[str, ...]:
+    """The address that a route out of this host would use; none where there is no route. Nothing is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way:
+        try:
+            way.connect(("198.51.100.1", 9))
+        except OSError:
+            return ()
+        return (str(way.getsockname()[0]),)
+
+
+def _answer(sockets: dict[socket.socket, str], found: Listeners, stop: threading.Event) -> None:
+    with selectors.DefaultSelector() as ready:
+        for way in sockets:
+            ready.register(way, selectors.EVENT_READ)
+        while not stop.is_set():
+            for key, _ in ready.select(TICK):
+                if isinstance(key.fileobj, socket.socket):
+                    found.heard[sockets[key.fileobj]] += 1
+                    _reply(key.fileobj)
+
+
+def _reply(way: socket.socket) -> None:
+    if way.type == socket.SOCK_DGRAM:
+        _, sender = way.recvfrom(512)
+        way.sendto(ANSWER, sender)
+        return
+    other, _ = way.accept()
+    with other:
+        other.settimeout(1)
+        other.sendall(ANSWER)

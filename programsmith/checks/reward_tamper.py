@@ -1,0 +1,51 @@
+"""Who writes rewards gets the reward that the cases give.
+
+One submission writes reward files wherever it can, ships some, and says that it passed: its reward is 0. The table,
+shipping the same files, still gets 1. Neither changes the bundle, nor what was handed in, nor the one reward file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from programsmith.bundle.controls import Files, table
+from programsmith.bundle.grade import Grade
+from programsmith.checks.base import Row, Scene, first
+from programsmith.checks.stages import graded, probe
+from programsmith.payload.verifier.model import FileEntry
+
+SHIPPED = ("reward.json", "reward.txt", "details.json", "logs/verifier/reward.json", "tests/plan.json")
+CLAIM = b'{"reward": 1, "word": "AC"}\n'
+
+
+def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:  # noqa: ARG001 - every check has the same form
+    """Grade both and look at what the verifier left."""
+    shipped = tuple(FileEntry(path.encode(), content=CLAIM) for path in SHIPPED)
+    submissions: dict[str, tuple[Files, float]] = {
+        "tamper": ((*probe(scene, "tamper", "tamper.sh"), *shipped), 0.0),
+        "table": ((*table(scene.manifest.target_language, scene.sides.all), *shipped), 1.0),
+    }
+    found, rewards = [], {}
+    for name, (files, wanted) in submissions.items():
+        grade, out, is_same = graded(scene, name, files)
+        rewards[name] = grade.reward
+        found += [f"{name}: {fault}" for fault in _faults(grade, out, wanted)]
+        found += [] if is_same else [f"{name}: the bundle or the submission was changed"]
+    return Row(
+        passed=not found,
+        reason=first(found, "rewards that a submission writes count for nothing", "tamper"),
+        evidence={"rewards": rewards, "shipped": len(shipped), "faults": found},
+    )
+
+
+def _faults(grade: Grade, out: Path, wanted: float) -> Iterator[str]:
+    if grade.reward != wanted:
+        yield f"reward {grade.reward}, wanted {wanted} ({grade.word}: {grade.reason})"
+    said = json.loads((out / "reward.json").read_bytes())
+    if said != {"reward": wanted}:
+        yield f"reward.json says {said}"
+    extra = sorted(p.name for p in out.iterdir() if p.name not in {"reward.json", "details.json", "build.log"})
+    yield from (f"{name} lies beside the reward" for name in extra)

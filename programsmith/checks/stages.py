@@ -1,0 +1,94 @@
+"""Programs of payload/probes/ in the build stage and the run stage of a bundle's own environment.
+
+In: a scene and the files of a submission. Out: its built tree, what the built program does at the run stage, and the
+grade that the real path gives. Raises InfraError where the environment itself does not work.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from programsmith.bundle.controls import Files, program
+from programsmith.bundle.grade import Grade, grade
+from programsmith.bundle.render import read_payload
+from programsmith.checks.base import Scene
+from programsmith.errors import InfraError
+from programsmith.payload.verifier.build_step import Built, build
+from programsmith.payload.verifier.environment import COMPILE, EXECUTABLE, SUBMISSION, case_env
+from programsmith.payload.verifier.launcher import LauncherError, Mount, Request, Result
+from programsmith.payload.verifier.launchers import Launchers, opened
+from programsmith.payload.verifier.limits import build_limits
+from programsmith.payload.verifier.model import FileEntry
+from programsmith.payload.verifier.tree import tree_digest, write_tree
+
+
+@contextmanager
+def launchers(scene: Scene) -> Iterator[Launchers]:
+    """The launchers of the scene's environment, probed. Raises InfraError."""
+    try:
+        with opened(scene.environments.read_bytes()) as found:
+            yield found
+    except (LauncherError, OSError) as fault:
+        raise InfraError(f"{scene.environments}: {fault}; run the block images again") from fault
+
+
+def probe(scene: Scene, name: str, script: str = "") -> Files:
+    """The probe `name` in the target's language; `script` of payload/probes/ runs first and calls build.sh itself."""
+    files = program(scene.manifest.target_language, "probes", name)
+    if not script:
+        return files
+    outer = FileEntry(COMPILE.encode(), "file", 0o755, read_payload("probes", script))
+    renamed = [dataclasses.replace(e, path=b"build.sh") if e.path == COMPILE.encode() else e for e in files]
+    return (*renamed, outer)
+
+
+def built(scene: Scene, found: Launchers, files: Sequence[FileEntry]) -> Built:
+    """The files after the build stage. Raises InfraError where the launcher could not build."""
+    done = build(files, scene.sides.policy, found.build)
+    if done.fault is not None or done.word is not None:
+        raise InfraError(f"a probe did not build: {done.fault or done.reason}: {done.log[-400:]!r}")
+    return done
+
+
+def ran(scene: Scene, found: Launchers, tree: Sequence[FileEntry], argv: Sequence[bytes]) -> Result:
+    """What the built program does at the run stage. Raises InfraError where the launcher could not run it."""
+    folder = scene.scratch / "built"
+    write_tree(str(folder), tree)
+    result = found.run.run(
+        Request(
+            program=f"{SUBMISSION}/{EXECUTABLE}",
+            argv=(scene.manifest.tool.encode(), *argv),
+            env=case_env(),
+            limits=build_limits(scene.sides.policy.build),
+            mounts=(Mount(source=str(folder), target=SUBMISSION),),
+        )
+    )
+    if result.fault is not None:
+        raise InfraError(f"a probe could not be run: {result.fault}")
+    return result
+
+
+def graded(scene: Scene, name: str, files: Sequence[FileEntry]) -> tuple[Grade, Path, bool]:
+    """Grade through the real path, the verifier's out folder, whether bundle and submission are as before.
+
+    `name` names the submission's folder in the scratch folder.
+    """
+    submission, out = scene.scratch / name, scene.scratch / f"{name}.out"
+    write_tree(str(submission), files)
+    before = _digest(scene.bundle), _digest(submission)
+    found = grade(scene.bundle, submission, scene.environments, out, scene.owner_secret)
+    return found, out, (_digest(scene.bundle), _digest(submission)) == before
+
+
+def _digest(folder: Path) -> str:
+    entries = [
+        FileEntry(
+            str(p.relative_to(folder)).encode("utf-8", "surrogateescape"), "file", p.lstat().st_mode, p.read_bytes()
+        )
+        for p in sorted(folder.rglob("*"))
+        if p.is_file()
+    ]
+    return tree_digest(entries)

@@ -1,0 +1,5 @@
+#!/bin/sh
+# Grades /app/submission. The reward is the verifier's file, never this script's exit code.
+set -u
+exec python3 -I /tests/verify.pyz --tests /tests --submission /app/submission --out /logs/verifier \
+  --launcher /tests/environment.json
