@@ -1,0 +1,146 @@
+"""What no schema says: checks across the fields of a spec, and against what lies around it.
+
+In: a Spec with defaults filled in, the project's root. Refuses the first fault in one line (InputError).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from programsmith.payload.verifier.compare import comparator
+from programsmith.payload.verifier.model import canonical
+from programsmith.rulebook.document import Keys, dotted
+from programsmith.rulebook.fault import fault, quoted, suggest
+from programsmith.rulebook.load import Rulebook
+from programsmith.spec.model import Spec
+
+ORIGINS = ("git", "path", "archive")
+RESERVED = ("store", "logs", "drafts", "easy", "hard", "dataset.toml")  # other things in cache/ and dist/
+WITH_MODEL = ("claude-code", "codex", "gemini-cli", "mini-swe-agent")
+WITHOUT_MODEL = ("nop", "oracle", "scripted")
+
+
+def check_fields(spec: Spec, project: Path) -> None:
+    """All checks, in the order of the fields. Raises InputError."""
+    _name(spec, project)
+    _source(spec, project)
+    _languages(spec, project)
+    _stdout(spec)
+    for keys, pair in pairs(spec.values):
+        _pair(spec, keys, pair)
+    _bands(spec)
+    _budget(spec)
+
+
+def pairs(values: Mapping[str, Any]) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
+    """Every pair of agent and model that the spec names on its own, with the keys that lead to it."""
+    for i, pair in enumerate(values["rollouts"]):
+        yield ("rollouts", i), pair
+    if values["ceiling"] is not None:
+        yield ("ceiling",), values["ceiling"]
+    if isinstance(values["sweep"], list):
+        yield from ((("sweep", i), pair) for i, pair in enumerate(values["sweep"]))
+    for i, band in enumerate(values["difficulty"]):
+        if isinstance(band["basis"], dict):
+            yield ("difficulty", i, "basis"), band["basis"]
+
+
+def named_models(values: Mapping[str, Any]) -> Iterator[Keys]:
+    """Keys of every model that the spec names; each may cost money."""
+    yield from (("models", block) for block, model in values["models"].items() if model)
+    yield from ((*keys, "model") for keys, pair in pairs(values) if pair["model"])
+    if isinstance(values["sweep"], dict):
+        yield "sweep", "models"
+    if values["probe"]["model"]:
+        yield "probe", "model"
+
+
+def _name(spec: Spec, project: Path) -> None:
+    place = spec.place("name")
+    if spec.name != spec.path.stem:
+        raise fault(place, "name", f"{quoted(spec.path.stem)}, as the file is called", quoted(spec.name))
+    if spec.name.lower() in RESERVED:
+        raise fault(place, "name", f"a name other than {', '.join(RESERVED)}", quoted(spec.name))
+    twin = project / "specs" / spec.path.name
+    if twin.exists() and spec.path.exists() and not twin.samefile(spec.path):
+        raise fault(place, "name", "a name of its own", f"{quoted(spec.name)}, which specs/{twin.name} has too")
+
+
+def _source(spec: Spec, project: Path) -> None:
+    source = spec.values["source"]
+    given = [kind for kind in ORIGINS if source[kind] is not None]
+    if len(given) != 1:
+        found = " and ".join(given) or "none of them"
+        raise fault(spec.place("source"), "source", "exactly one of git, path and archive", found)
+    if source["path"] is not None:
+        _folder(spec, project, source["path"])
+    if source["archive"] is not None and not (project / source["archive"]).is_file():
+        _nothing_at(spec, "archive", source["archive"], "an archive")
+
+
+def _folder(spec: Spec, project: Path, path: str) -> None:
+    folder = project / path
+    if not folder.is_dir():
+        _nothing_at(spec, "path", path, "a folder")
+    if (project / "cache").resolve().is_relative_to(folder.resolve()):
+        wanted = "a folder outside of which the project's cache/ lies"
+        raise fault(spec.place("source", "path"), "source.path", wanted, f"{quoted(path)}, which contains it")
+
+
+def _nothing_at(spec: Spec, kind: str, path: str, wanted: str) -> None:
+    got = f"{quoted(path)}, where no such thing is"
+    raise fault(spec.place("source", kind), f"source.{kind}", f"{wanted} below the project's root", got)
+
+
+def _languages(spec: Spec, project: Path) -> None:
+    asked = spec.values["task"]["target_languages"]
+    if isinstance(asked, str):
+        return
+    known = sorted(Rulebook(project).load("toolchains")["languages"])
+    for i, language in enumerate(asked):
+        if language not in known:
+            keys = ("task", "target_languages", i)
+            hint = suggest(language, known, "rules/toolchains.yaml has")
+            raise fault(spec.place(*keys), dotted(keys), "a language with a toolchain", quoted(language), hint)
+
+
+def _stdout(spec: Spec) -> None:
+    chosen = spec.values["goldens"]["compare"]["stdout"]
+    if isinstance(chosen, str):
+        return
+    try:
+        comparator(canonical(chosen).decode("ascii"))
+    except ValueError as error:
+        field = "goldens.compare.stdout"
+        raise fault(spec.place("goldens", "compare", "stdout"), field, "a comparator", f"a fault: {error}") from None
+
+
+def _pair(spec: Spec, keys: Keys, pair: Mapping[str, Any]) -> None:
+    agent, model = pair["agent"], pair["model"]
+    field = dotted((*keys, "model"))
+    if agent in WITH_MODEL and model is None:
+        raise fault(spec.place(*keys), field, f"a model as `provider/name` for {quoted(agent)}", "nothing")
+    if agent in WITHOUT_MODEL and model is not None:
+        raise fault(spec.place(*keys, "model"), field, f"none, for {quoted(agent)} asks no model", quoted(model))
+
+
+def _bands(spec: Spec) -> None:
+    for i, band in enumerate(spec.values["difficulty"]):
+        rate, basis = band["pass_rate"], band["basis"]
+        if rate["min"] > rate["max"]:
+            keys: Keys = ("difficulty", i, "pass_rate")
+            got = f"min {rate['min']} above max {rate['max']}"
+            raise fault(spec.place(*keys), dotted(keys), "min up to max", got)
+        if isinstance(basis, str) and not spec.values[basis]:
+            keys = ("difficulty", i, "basis")
+            raise fault(spec.place(*keys), dotted(keys), "trials that the spec asks for", f"`{basis}`, which is empty")
+
+
+def _budget(spec: Spec) -> None:
+    first = next(named_models(spec.values), None)
+    if first is not None and spec.values["budget"]["usd"] is None:
+        place = spec.place("budget") if ("budget",) in spec.places else spec.place(*first)
+        got = f"none, and {dotted(first)} names a paid model"
+        raise fault(place, "budget.usd", "a number of dollars above 0", got)
