@@ -80,7 +80,9 @@ class Root:
         if os.path.islink(host) and not at and inside == host:
             target = os.readlink(host)
             self.entries[inside] = Entry(target=target)
-            self.add_file(canonical_place(os.path.join(os.path.dirname(host), target)), executable=executable)
+            led = canonical_place(os.path.join(os.path.dirname(host), target))
+            if os.path.islink(led) or not os.path.isdir(led):
+                self.add_file(led, executable=executable)
             return inside
         facts = self._digests.of(host)
         runs = executable or os.stat(host).st_mode & 0o111

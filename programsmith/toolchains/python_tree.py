@@ -37,7 +37,8 @@ def import_root(entries: Iterable[FileEntry], entry: EntryPoint) -> str:
     paths = {os.fsdecode(e.path) for e in entries if e.kind != "dir"}
     if entry.kind == "python-script":
         if entry.target in paths:
-            return ""
+            first = entry.target.split("/")[0]
+            return first if _is_package_main(entry) and first in IMPORT_ROOTS else ""
         raise BuildRefusedError(Word.UNBUILDABLE, f"the source has no script {entry.target!r} ({entry.how})")
     top = entry.target.split(":")[0].split(".")[0]
     for root in IMPORT_ROOTS:
@@ -49,6 +50,10 @@ def import_root(entries: Iterable[FileEntry], entry: EntryPoint) -> str:
         f"module {top!r} of {entry.target!r} ({entry.how}) is in none of "
         f"{', '.join(repr(r) for r in IMPORT_ROOTS)}; say in build.build how it is made",
     )
+
+
+def _is_package_main(entry: EntryPoint) -> bool:
+    return entry.target.endswith("/__main__.py")
 
 
 def _belongs(entry: FileEntry, root: str, leave: Sequence[str]) -> bool:
@@ -67,7 +72,10 @@ def _moved(entry: FileEntry, root: str, to: str) -> FileEntry:
 def starter_text(entry: EntryPoint, root: str) -> bytes:
     """The program in bin/: it sets the import path from where it lies, so that the tree may lie anywhere."""
     folder = Path(templates.__file__).parent
-    if entry.kind == "python-script":
+    if entry.kind == "python-script" and _is_package_main(entry):
+        module = entry.target.removesuffix("/__main__.py").removeprefix(root + "/" if root else "").replace("/", ".")
+        text = (folder / "module.py").read_text("utf-8").replace("entry_module", module)
+    elif entry.kind == "python-script":
         script = os.path.relpath(entry.target, root or ".")
         text = (folder / "script.py").read_text("utf-8").replace("script_path", script)
     else:

@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import lru_cache
 
 from programsmith.errors import PrerequisiteError
@@ -42,9 +41,11 @@ def build_view(tc: Toolchain, extra_programs: Sequence[str] = (), packages: Sequ
     programs = [f for f in added if f.startswith(PROGRAM_FOLDERS)]
     named = [*tc.common.shell, *tc.build_programs, *extra_programs]
     helpers = _helpers(tc)
+    started = [path for path in helpers if os.access(path, os.X_OK)]
     rest = prefer_archives([f for f in added if not f.startswith(PROGRAM_FOLDERS)])
-    paths = fold({*_toolchain_files(tc), *rest})
-    return _view(tc, [*named, *programs, *helpers], [*paths, *_run_paths(tc)], optional=tc.common.shell)
+    loaded = [path for path in helpers if path not in started]
+    paths = fold({*_toolchain_files(tc), *rest, *loaded})
+    return _view(tc, [*named, *programs, *started], [*paths, *_run_paths(tc)], optional=tc.common.shell)
 
 
 def run_view(tc: Toolchain, exec_allowed: Sequence[str] = ()) -> View:
@@ -53,14 +54,11 @@ def run_view(tc: Toolchain, exec_allowed: Sequence[str] = ()) -> View:
 
 
 def _view(tc: Toolchain, programs: Iterable[str], paths: Iterable[str], optional: Sequence[str]) -> View:
-    """Names become paths in the searched folders; an interpreter that lies elsewhere is linked to its shown path."""
+    """Names become paths in the searched folders; `optional` ones may be absent."""
     found: list[str] = []
-    link: tuple[tuple[str, str], ...] = ()
     for name in dict.fromkeys(programs):
         if tc.interpreter and name == tc.interpreter.program:
-            real = interpreter_path(tc.interpreter)
-            found.append(real)
-            link = () if real == tc.interpreter.shown else ((tc.interpreter.shown, real),)
+            found.append(interpreter_path(tc.interpreter))
         elif name.startswith("/"):
             found.append(name)
         elif path := shutil.which(name, path=":".join(tc.common.search)):
@@ -70,8 +68,7 @@ def _view(tc: Toolchain, programs: Iterable[str], paths: Iterable[str], optional
                 f"{tc.language}: {name!r} is not in {', '.join(tc.common.search)}; "
                 f"run: apt-get install -y {' '.join(tc.packages)}"
             )
-    view = list_view(programs=found, paths=list(dict.fromkeys(paths)))
-    return replace(view, links=(*view.links, *link)) if link else view
+    return list_view(programs=found, paths=[glob.escape(path) for path in dict.fromkeys(paths)])
 
 
 @lru_cache(maxsize=8)

@@ -1,0 +1,75 @@
+"""The locked source as a submission: its files, and the compile.sh that turns them into ./executable.
+
+In: a request, the source, the oracle's tree. Out: files of the submission. Where a build compiles, the script does
+what the oracle's build did, by the same recipe, at the place where a submission lies; else the oracle's own files go
+in, with their dependencies and without bytecode.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import programsmith.payload.build as frames
+from programsmith.payload.verifier.environment import COMPILE, SUBMISSION
+from programsmith.payload.verifier.model import FileEntry
+from programsmith.toolchains.install import wrapper_flags
+from programsmith.toolchains.python_tree import import_root, starter_text
+from programsmith.toolchains.recipe import BuildRequest, Places, Recipe, recipe
+from programsmith.toolchains.views import shown_libraries
+
+OWN_PLACES = frozenset({"PATH", "HOME", "TMPDIR", "DESTDIR"})
+
+
+def source_submission(
+    request: BuildRequest, source: Iterable[FileEntry], oracle: Iterable[FileEntry]
+) -> tuple[FileEntry, ...]:
+    """Files of a submission that is the source itself. Raises BuildRefusedError as the build would."""
+    entries = [e for e in source if e.path != COMPILE.encode() and e.kind != "dir"]
+    script = FileEntry(COMPILE.encode(), "file", 0o755, compile_sh(request, entries))
+    if request.toolchain.compiled:
+        return tuple(sorted([*entries, script]))
+    tree = [e for e in oracle if e.path.startswith((b"lib/", b"vendor/")) and b"__pycache__" not in e.path]
+    starter = starter_text(request.entry, import_root(entries, request.entry))
+    own = b"os.path.dirname(os.path.realpath(__file__))"
+    starter = starter.replace(b"os.path.dirname(" + own + b")", own)
+    return tuple(sorted([*tree, script, FileEntry(b"starter.py", "file", 0o644, starter)]))
+
+
+def compile_sh(request: BuildRequest, source: Sequence[FileEntry]) -> bytes:
+    """The text of compile.sh for a source."""
+    has = [os.fsdecode(e.path) for e in source if b"/" not in e.path]
+    where = Places(source=SUBMISSION, stage="", prefix=f"{SUBMISSION}/installed")
+    made = recipe(request, has, where)
+    if not request.toolchain.compiled:
+        return _frame("python.sh")
+    text = _frame("c.sh").replace(b"# @environment@", _environment(request, made).encode())
+    return text.replace(b"# @commands@", "\n".join(_commands(made)).encode())
+
+
+def _frame(name: str) -> bytes:
+    return (Path(frames.__file__).parent / name).read_bytes()
+
+
+def _environment(request: BuildRequest, made: Recipe) -> str:
+    toolchain = request.toolchain
+    flags = wrapper_flags(toolchain, request.flavour, bundles=bool(made.packages))
+    values = {
+        **{k: v for k, v in made.env.items() if k not in OWN_PLACES},
+        "tool": request.entry.tool,
+        "target": request.entry.target,
+        "compilers": " ".join(toolchain.wrapped),
+        "flags": flags,
+        "shown": " ".join(sorted(shown_libraries(toolchain))),
+    }
+    lines = [f"{name}={shlex.quote(value)}" for name, value in sorted(values.items())]
+    exported = sorted(set(made.env) - OWN_PLACES)
+    return "\n".join([*lines, f"export {' '.join(exported)}"])
+
+
+def _commands(made: Recipe) -> list[str]:
+    """One line per command, each in a shell of its own as the build runs them; installing may fail."""
+    build = [shlex.join(c.words) + (" || true" if c.may_fail else "") for c in made.build]
+    return [*build, *(f"{shlex.join(c.words)} || true" for c in made.install)]
