@@ -110,11 +110,11 @@ def _row(one: Mapping[str, Any]) -> str:
 def _cell(value: Any) -> str:
     match value:
         case None:
-            return "–"
+            return "-"
         case float():
             return f"{value:.3f}"
         case list():
-            return "–".join(f"{v:.3f}" for v in value)
+            return " to ".join(f"{v:.3f}" for v in value)
         case _:
             return str(value).replace("|", "\\|")
 

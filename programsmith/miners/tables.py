@@ -171,7 +171,10 @@ def _list(value: Any) -> list[Any]:
 def _text(value: Any) -> bytes:
     if not isinstance(value, str):
         raise Skip("not_text")
-    return value.encode("utf-8")
+    try:
+        return value.encode("utf-8")
+    except UnicodeEncodeError as fault:
+        raise Skip("not_text") from fault
 
 
 def _bytes(value: Any) -> bytes:
