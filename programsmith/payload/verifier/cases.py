@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from programsmith.payload.verifier.environment import case_env
 from programsmith.payload.verifier.launcher import Launcher, Mount, Request, Result
 from programsmith.payload.verifier.limits import applied, case_limits, is_near, launched
-from programsmith.payload.verifier.model import GradedCase
+from programsmith.payload.verifier.model import GradedCase, Limits
 from programsmith.payload.verifier.plan import Policy
 from programsmith.payload.verifier.words import CaseWord, case_word
 
@@ -48,21 +48,27 @@ class Bench:
     launcher: Launcher
     startable: frozenset[str]
 
+    def limits(self, graded: GradedCase) -> Limits:
+        """What the case may use."""
+        return case_limits(graded, self.policy.case, self.policy.cpu_factor)
+
+    def request(self, graded: GradedCase) -> Request:
+        """The launch of the case; it hides what the oracle started in other cases only."""
+        return Request(
+            program=self.subject.program,
+            argv=(self.policy.tool.encode(), *graded.case.argv),
+            env=case_env(graded.case.env),
+            limits=launched(self.limits(graded)),
+            stdin=graded.case.stdin,
+            files=graded.case.files,
+            mounts=self.subject.mounts,
+            hidden=tuple(sorted(self.startable.difference(graded.exec_allowed))),
+        )
+
     def run(self, graded: GradedCase) -> tuple[bool, Ran]:
         """Run and judge one case; whether its end may be the host's doing, and its record."""
-        limits = case_limits(graded, self.policy.case, self.policy.cpu_factor)
-        result = self.launcher.run(
-            Request(
-                program=self.subject.program,
-                argv=(self.policy.tool.encode(), *graded.case.argv),
-                env=case_env(graded.case.env),
-                limits=launched(limits),
-                stdin=graded.case.stdin,
-                files=graded.case.files,
-                mounts=self.subject.mounts,
-                hidden=tuple(sorted(self.startable.difference(graded.exec_allowed, self.policy.run_programs))),
-            )
-        )
+        limits = self.limits(graded)
+        result = self.launcher.run(self.request(graded))
         under = applied(result, limits)
         ran = Ran(
             word=case_word(graded, under),
@@ -74,13 +80,17 @@ class Bench:
         return _is_doubtful(under, ran.word), ran
 
 
+def startable(cases: Iterable[GradedCase]) -> frozenset[str]:
+    """Executables outside the submission that the oracle was seen to start in any of the cases."""
+    return frozenset(path for graded in cases for path in graded.exec_allowed)
+
+
 def run_cases(
     cases: Iterable[GradedCase], subject: Subject, policy: Policy, launcher: Launcher, *, slots: int
 ) -> dict[str, Ran]:
     """Run every case; the record of each by id. Raises LauncherError where the launcher gives up altogether."""
     by_id = {graded.case.id: graded for graded in cases}
-    startable = frozenset(path for graded in by_id.values() for path in graded.exec_allowed)
-    bench = Bench(subject, policy, launcher, startable)
+    bench = Bench(subject, policy, launcher, startable(by_id.values()))
     with ThreadPoolExecutor(max_workers=slots) as pool:
         first = dict(zip(by_id, pool.map(bench.run, by_id.values()), strict=True))
     return _again(first, by_id, bench)

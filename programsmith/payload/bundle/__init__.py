@@ -1,0 +1,1 @@
+"""Programs that a bundle puts before the agent."""
