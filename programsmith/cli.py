@@ -13,6 +13,7 @@ from typing import NoReturn
 
 from programsmith import __version__
 from programsmith.errors import Exit, InputError
+from programsmith.rulebook.fault import suggest
 
 EXITS = (
     "exit codes: 0 ship, or draft where the spec asks for no rollouts; 1 finished otherwise; 2 infra, run again to "
@@ -24,18 +25,19 @@ class Parser(argparse.ArgumentParser):
     """argparse whose complaints are InputErrors."""
 
     def error(self, message: str) -> NoReturn:
-        """See argparse."""
+        """See argparse. Raises InputError."""
         raise InputError(f"{message}; `{self.prog} --help` shows what it takes")
 
 
 def run(args: Sequence[str]) -> int:
     """Run one verb. Every error ends here as one line and a code."""
     from programsmith.compiler.faults import Caught
-    from programsmith.compiler.loader import project_of
 
-    project = project_of(Path.cwd())
-    with Caught(project.logs if project else None) as caught:
-        options = _parser().parse_args(list(args) or ["help"])
+    with Caught() as caught:
+        words = list(args) or ["help"]
+        if not words[0].startswith("-") and words[0] not in VERBS:
+            raise InputError(f"{words[0]}: wanted a verb; {suggest(words[0], list(VERBS), 'the verbs are')}")
+        options = _parser().parse_args(words)
         return int(VERBS[options.verb](options))
     return int(caught.code or Exit.OK)
 

@@ -19,7 +19,7 @@ from doit.cmd_base import Command
 
 from programsmith.compiler.compile import Compiler
 from programsmith.compiler.faults import Caught, worst
-from programsmith.compiler.loader import Asked, asked_specs, doit_words, project_of
+from programsmith.compiler.loader import Asked, asked_specs, doit_words
 from programsmith.compiler.lock import check_premises, held
 from programsmith.compiler.revision import build_spec
 from programsmith.errors import Exit, InputError
@@ -27,8 +27,7 @@ from programsmith.errors import Exit, InputError
 
 def build(args: Sequence[str], start: Path, *, workers: int, compiler: Compiler | None = None) -> Exit:
     """Build the specs that `args` ask for, one after the other. Every error ends here, in a line and a code."""
-    project = project_of(start)
-    with _ended_by_signals(), Caught(project.logs if project else None) as caught:
+    with _ended_by_signals(), Caught() as caught:
         asked = asked_specs(args, start)
         if workers < 1:
             raise InputError(f"-n {workers}: wanted a number of workers from 1 up")

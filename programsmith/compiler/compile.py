@@ -7,13 +7,13 @@ that the engine is tested on pipelines of its own. Refuses what the spec and rul
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from programsmith.compiler.passes import GoesOn, outcome_of, turns
 from programsmith.compiler.paths import Project
 from programsmith.compiler.plan import STEPS, Step
-from programsmith.compiler.slices import Blocks
+from programsmith.compiler.slices import Blocks, RuleFiles
 from programsmith.compiler.turn import Subject, Turn
 from programsmith.errors import InputError
 from programsmith.payload.verifier.unseal import SECRET_NAME
@@ -27,19 +27,24 @@ NEVER = "never built"
 
 
 class Compiler:
-    """Steps and blocks, ready to be applied to specs. `goes_on` defaults to the project's routes."""
+    """Steps and blocks, ready to be applied to specs. Rules and routes default to the project's."""
 
     def __init__(
-        self, steps: Sequence[Step] = STEPS, blocks: Blocks | None = None, goes_on: GoesOn | None = None
+        self,
+        steps: Sequence[Step] = STEPS,
+        blocks: Blocks | None = None,
+        goes_on: GoesOn | None = None,
+        rules: Callable[[Path], RuleFiles] = Rulebook,
     ) -> None:
         self.steps = tuple(steps)
         self._blocks = blocks or Blocks()
         self._goes_on = goes_on
+        self._rules = rules
 
     def subject(self, project: Project, path: Path, workers: int = 1) -> Subject:
         """The spec at `path`, read and checked. Raises InputError."""
         spec = load_spec(path, project.root)
-        rules = Rulebook(project.root)
+        rules = self._rules(project.root)
         return Subject(
             folder=project.folder(spec.name),
             values=spec.values,

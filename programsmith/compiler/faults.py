@@ -27,10 +27,10 @@ def worst(codes: set[Exit]) -> Exit:
 class Caught:
     """A context in which nothing escapes; afterwards `code` is set where something was raised.
 
-    `logs` is the folder that takes the traceback of an internal error; where it cannot, a temporary file does.
+    `logs` is the folder that takes the traceback of an internal error; where there is none, a temporary file does.
     """
 
-    def __init__(self, logs: Path | None, about: str = "") -> None:
+    def __init__(self, logs: Path | None = None, about: str = "") -> None:
         self.code: Exit | None = None
         self._logs = logs
         self._about = f"{about}  " if about else ""

@@ -1,12 +1,11 @@
 """Which specs a command means, and their tasks for doit's own verbs.
 
-In: the words `spec=…` of a command line, the folder that it was given in. Out: spec files with their projects; Task
-objects of the requested specs only. Refuses unknown words, names without a file, two specs of one name (InputError).
+In: the words `spec=…` of a command line, the folder that it was given in. Out: spec files with their project; Task
+objects of the requested specs only. Refuses unknown words and what the search for specs refuses (InputError).
 """
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,9 +21,10 @@ from programsmith.compiler.paths import Project
 from programsmith.compiler.tasks import Attempt, shown
 from programsmith.compiler.turn import Subject
 from programsmith.errors import InputError
+from programsmith.rulebook.fault import suggest
+from programsmith.spec.find import find_project, find_specs
 
 WORDS = ("spec",)
-YAML = (".yaml", ".yml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +37,14 @@ class Asked:
 
 
 def asked_specs(args: Sequence[str], start: Path) -> Asked:
-    """The specs that the words `k=v` ask for, all of the project where there is none. Raises InputError."""
-    words = _words(args)
-    if "spec" not in words:
-        return _all(start)
-    found = [_one(name, start) for name in words["spec"].split(",")]
-    names: dict[str, Path] = {}
-    for _, path in found:
-        other = names.setdefault(path.stem, path)
-        if other != path:
-            raise InputError(f"{path} and {other} are two specs of one name; rename one")
-    projects = {project.root for project, _ in found}
-    if len(projects) > 1:
-        raise InputError(f"spec={words['spec']}: wanted specs of one project, got {', '.join(map(str, projects))}")
-    return Asked(found[0][0], tuple(names.values()), named=True)
+    """The specs that the words `k=v` ask for, all of the project where there is none. Raises InputError.
+
+    The project is that of the folder `start`, or of a spec's file that is asked for from elsewhere.
+    """
+    word = _words(args).get("spec")
+    file = Path(os.path.normpath(start / word)) if word else start
+    root = find_project(file.parent if file.is_file() else start)
+    return Asked(Project(root), tuple(find_specs(root, word, start)), named=word is not None)
 
 
 def _words(args: Sequence[str]) -> dict[str, str]:
@@ -60,58 +54,9 @@ def _words(args: Sequence[str]) -> dict[str, str]:
         if not equals:
             raise InputError(f"{arg!r}: wanted words like spec=NAME; write spec={arg}")
         if name not in WORDS:
-            near = difflib.get_close_matches(name, WORDS, n=1, cutoff=0.3)
-            hint = f"did you mean {near[0]}={value}" if near else f"known: {', '.join(WORDS)}"
-            raise InputError(f"{arg}: unknown word {name!r}; {hint}")
+            raise InputError(f"{arg}: wanted a known word, got {name!r}; {suggest(name, WORDS, 'the words are')}")
         words[name] = value
     return words
-
-
-def project_of(start: Path) -> Project | None:
-    """The nearest folder at or above `start` that holds specs/ or dodo.py."""
-    for folder in (start, *start.parents):
-        if (folder / "specs").is_dir() or (folder / "dodo.py").is_file():
-            return Project(folder)
-    return None
-
-
-def _all(start: Path) -> Asked:
-    project = project_of(start)
-    if project is None:
-        raise InputError(f"{start} lies in no project: wanted a folder with specs/ or dodo.py at or above it")
-    return Asked(project, tuple(path for path in sorted(project.specs.glob("*.yaml")) if _has_name(path)), named=False)
-
-
-def _has_name(path: Path) -> bool:
-    """Whether a file is a spec of its own; one without a name is only extended by others."""
-    return path.is_file() and any(line.startswith(b"name:") for line in path.read_bytes().splitlines())
-
-
-def _one(asked: str, start: Path) -> tuple[Project, Path]:
-    if not asked:
-        raise InputError("spec=: wanted the name or the file of a spec, got nothing")
-    path = Path(os.path.normpath(start / asked))
-    if path.is_dir():
-        raise InputError(f"spec={asked}: {path} is a folder; name a file in it")
-    if path.is_file():
-        return project_of(path.parent) or project_of(start) or Project(path.parent), path
-    project = project_of(start)
-    if project is not None and "/" not in asked:
-        by_name = [project.specs / (asked.removesuffix(end) + end) for end in YAML]
-        hit = next((p for p in by_name if p.is_file()), None)
-        if hit:
-            return project, hit
-    raise InputError(f"spec={asked}: no such spec{_nearest(asked, project)}")
-
-
-def _nearest(asked: str, project: Project | None) -> str:
-    if project is None:
-        return "; the current folder lies in no project (none with specs/ or dodo.py at or above it)"
-    names = [path.stem for path in sorted(project.specs.glob("*.yaml"))]
-    near = difflib.get_close_matches(Path(asked).stem, names, n=1, cutoff=0.5)
-    if near:
-        return f"; did you mean spec={near[0]}"
-    return f"; {project.specs} holds {', '.join(names) or 'none'}"
 
 
 class Specs(TaskLoader2):  # type: ignore[misc]

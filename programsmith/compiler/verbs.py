@@ -6,7 +6,6 @@ a spec that is being built (for the verbs that remove).
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
@@ -25,6 +24,7 @@ from programsmith.compiler.state import Databases
 from programsmith.compiler.tasks import Attempt
 from programsmith.compiler.turn import Subject
 from programsmith.errors import Exit, InputError
+from programsmith.rulebook.fault import suggest
 
 VERSION = 1  # of the JSON form
 STATUS = {"up-to-date": "up_to_date", "run": "would_run", "error": "would_run"}
@@ -45,9 +45,7 @@ def doit_verb(verb: str, flags: Sequence[str], names: Sequence[str], asked: Aske
 def _check_names(names: Sequence[str], known: Sequence[str]) -> None:
     for name in names:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-            hint = f"did you mean {near[0]}" if near else "`programsmith list --all` shows them"
-            raise InputError(f"{name}: no such task; {hint}")
+            raise InputError(f"{name}: wanted a task, got no such one; {suggest(name, known, 'the tasks are')}")
 
 
 def as_json(name: str | None, asked: Asked, compiler: Compiler) -> str:

@@ -27,8 +27,9 @@ class Toy:
         shutil.copytree(SAMPLES / "toyforge", root / "toyforge")
         for name, text in {"soap": "kind: mild", "weights": "least: 3", "nose": "name: dog"}.items():
             self.rule(name, text)
-        (root / "mine").write_text("gold dirt silver ")
-        self.values(source={"path": "mine"}, depth=2, trouble="")
+        (root / "mine").mkdir()
+        (root / "mine" / "ore").write_text("gold dirt silver ")
+        self.values(source={"path": "mine"}, generation=2, description="")
 
     def rule(self, name: str, text: str) -> None:
         path = self.root / "rules" / f"{name}.yaml"

@@ -55,7 +55,7 @@ def test_a_changed_artifact_reruns_all_that_read_it(built: Any) -> None:
 
 
 def test_a_spec_field_reruns_the_block_that_declares_it(built: Any) -> None:
-    built.values(trouble="none")
+    built.values(description="none")
     assert built.build() == ["wash"]
 
 
@@ -65,13 +65,13 @@ def test_a_field_that_no_step_declares_reruns_nothing(built: Any) -> None:
 
 
 def test_order_and_spacing_of_the_spec_rerun_nothing(built: Any) -> None:
-    text = '{ "trouble": "",\n\n "depth": 2, "source": {"path":   "mine"} }'
+    text = '{ "description": "",\n\n "generation": 2, "source": {"path":   "mine"} }'
     (built.root / "values.json").write_text(text)
     assert built.build() == []
 
 
 def test_content_outside_the_cache_is_an_input(built: Any) -> None:
-    (built.root / "mine").write_text("gold dirt bronze ")
+    (built.root / "mine" / "ore").write_text("gold dirt bronze ")
     assert built.build() == ["dig", "wash", "scale", "smell", "judge", "sell"]
 
 
@@ -149,7 +149,7 @@ def test_a_target_replaced_by_a_link_is_made_again(built: Any) -> None:
 
 
 def test_touched_files_rerun_nothing(built: Any) -> None:
-    for path in [built.cache / "ore.txt", built.root / "mine", built.root / "rules" / "soap.yaml"]:
+    for path in [built.cache / "ore.txt", built.root / "mine" / "ore", built.root / "rules" / "soap.yaml"]:
         os.utime(path)
     assert built.build() == []
 
@@ -166,7 +166,7 @@ def test_a_no_ends_the_revision_and_a_second_run_does_nothing(toy: Any) -> None:
 
 
 def test_a_later_record_of_an_earlier_build_is_not_believed(built: Any) -> None:
-    (built.root / "mine").write_text("")
+    (built.root / "mine" / "ore").write_text("")
     assert built.build() == ["dig", "judge"]
     verdict = built.record("verdict.json")
     assert verdict["records"] == ["dig"]
@@ -177,19 +177,19 @@ def test_a_later_record_of_an_earlier_build_is_not_believed(built: Any) -> None:
 
 
 def test_going_back_to_yes_runs_only_what_the_no_undid(built: Any) -> None:
-    (built.root / "mine").write_text("")
+    (built.root / "mine" / "ore").write_text("")
     built.build()
-    (built.root / "mine").write_text("gold dirt silver ")
+    (built.root / "mine" / "ore").write_text("gold dirt silver ")
     assert built.build() == ["dig", "judge", "sell"]
     assert (built.outcome, built.exit) == ("draft", 0)
 
 
 def test_a_kill_while_a_block_runs_leaves_nothing_that_is_trusted(toy: Any) -> None:
-    toy.values(trouble="killed")
+    toy.values(description="killed")
     assert toy.build() == []
     assert toy.exit == -signal.SIGKILL
     assert not (toy.cache / "r0" / "clean").exists()
-    toy.values(trouble="")
+    toy.values(description="")
     assert toy.build() == [b for b in ALL if b != "dig"]
     assert list(toy.cache.rglob("*.part")) == []
     assert not (toy.cache / "scratch").exists()
@@ -198,16 +198,16 @@ def test_a_kill_while_a_block_runs_leaves_nothing_that_is_trusted(toy: Any) -> N
 def test_an_edit_reverted_after_a_kill_gives_the_first_bytes(built: Any) -> None:
     before = (built.cache / "r0" / "clean" / "0.txt").read_bytes()
     built.rule("soap", "kind: strong")
-    built.values(trouble="killed")
+    built.values(description="killed")
     built.build()
     built.rule("soap", "kind: mild")
-    built.values(trouble="")
+    built.values(description="")
     assert built.build() == []
     assert (built.cache / "r0" / "clean" / "0.txt").read_bytes() == before
 
 
 def test_an_input_edited_while_the_block_runs_is_not_recorded(toy: Any) -> None:
-    toy.values(trouble="input_edited")
+    toy.values(description="input_edited")
     assert toy.build() == ["dig"]
     assert toy.exit == 2
     assert "rules/soap changed while it ran; nothing was recorded" in toy.said
@@ -218,12 +218,12 @@ def test_an_input_edited_while_the_block_runs_is_not_recorded(toy: Any) -> None:
 
 
 def test_infra_ends_with_two_and_the_next_run_resumes(toy: Any) -> None:
-    toy.values(trouble="infra")
+    toy.values(description="infra")
     assert toy.build() == ["dig"]
     assert (toy.outcome, toy.exit) == ("infra", 2)
     assert "the water is off; open the tap" in toy.said
     assert "Traceback" not in toy.said
-    toy.values(trouble="")
+    toy.values(description="")
     assert toy.build() == ALL[1:]
 
 
@@ -236,7 +236,7 @@ def test_infra_ends_with_two_and_the_next_run_resumes(toy: Any) -> None:
     ],
 )
 def test_a_bug_of_a_block_is_one_line_and_a_traceback_in_its_log(toy: Any, trouble: str, found: str) -> None:
-    toy.values(trouble=trouble)
+    toy.values(description=trouble)
     toy.build()
     log = toy.cache / "logs" / "r0.wash.log"
     assert (toy.outcome, toy.exit) == ("bug", 2)
@@ -278,7 +278,7 @@ def test_a_moved_project_is_up_to_date(built: Any, tmp_path_factory: pytest.Temp
 
 
 def _started(toy: Any) -> subprocess.Popen[bytes]:
-    toy.values(trouble="slow")
+    toy.values(description="slow")
     running = subprocess.Popen(toy.command(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 30
     while not (toy.root / "started").exists():
@@ -296,5 +296,5 @@ def test_two_builds_of_a_spec_at_once_are_refused(toy: Any) -> None:
     finally:
         running.kill()
         running.communicate()
-    toy.values(trouble="")
+    toy.values(description="")
     assert toy.build() == ALL[1:]

@@ -25,7 +25,7 @@ STEPS = (
         block="dig",
         writes=("ore.txt",),
         says=(Word.PASS, Word.REJECT),
-        spec=("source", "depth"),
+        spec=("source", "generation"),
         outside=("source.path",),
     ),
     Step(
@@ -33,7 +33,7 @@ STEPS = (
         reads=("ore.txt",),
         writes=("r/count.json", "r/clean/"),
         says=(Word.PASS,),
-        spec=("trouble",),
+        spec=("description",),
         rules=("soap",),
         payload=("cart",),
         per_revision=True,

@@ -1,4 +1,4 @@
-"""Ore -> a folder of clean ore. What the spec's `trouble` names happens here."""
+"""Ore -> a folder of clean ore. The trouble that the spec describes happens here."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def run(job: Job) -> Outcome:
     for number, piece in enumerate(refine(job.inputs["ore.txt"].read_text()).split()):
         (clean / f"{number}.txt").write_text(f"{soap['kind']} {piece}\n")
     (job.scratch / "water").write_text("wet")
-    _suffer(job, job.spec("trouble", str))
+    _suffer(job, job.spec("description", str))
     job.outputs["r/count.json"].write_text("{}")
     return Outcome(word=Word.PASS, reason="washed")
 

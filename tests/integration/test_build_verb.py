@@ -1,0 +1,155 @@
+"""The verb build over spec files of a project, on the small pipeline: words, codes, answers, interrupts."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+SAMPLES = Path(__file__).parents[1] / "samples"
+
+
+@pytest.fixture
+def project(toy: Any) -> Any:
+    spec(toy, "alpha")
+    return toy
+
+
+def spec(toy: Any, name: str, **changed: Any) -> None:
+    path = toy.root / "specs" / f"{name}.yaml"
+    path.parent.mkdir(exist_ok=True)
+    values = {"version": 1, "name": name, "source": {"path": "mine"}, "description": "", **changed}
+    path.write_text(yaml.safe_dump(values))
+
+
+def start(toy: Any, *args: str, cwd: Path | None = None) -> subprocess.Popen[str]:
+    command = [sys.executable, str(SAMPLES / "toyverb.py"), str(toy.root), *args]
+    return subprocess.Popen(command, cwd=cwd or toy.root, stdout=-1, stderr=-1, text=True)
+
+
+def build(toy: Any, *args: str, cwd: Path | None = None) -> tuple[int, str, str]:
+    running = start(toy, *args, cwd=cwd)
+    out, err = running.communicate(timeout=60)
+    return running.returncode, out, err
+
+
+def test_the_answer_is_one_line_per_spec_on_stdout(project: Any) -> None:
+    spec(project, "beta")
+    code, out, err = build(project)
+    assert code == 0
+    root = project.root
+    assert out == f"alpha  draft  {root}/dist/drafts/alpha\nbeta  draft  {root}/dist/drafts/beta\n"
+    assert "alpha  dig" in err
+    assert build(project)[0] == 0
+
+
+@pytest.mark.parametrize("word", ["spec=alpha", "spec=alpha.yaml", "spec=specs/alpha.yaml"])
+def test_a_spec_is_found_by_name_and_by_file(project: Any, word: str) -> None:
+    spec(project, "beta")
+    code, out, _ = build(project, word)
+    assert code == 0
+    assert out.startswith("alpha  draft")
+    assert "beta" not in out
+
+
+def test_a_spec_is_found_from_elsewhere_by_its_file(project: Any, tmp_path_factory: pytest.TempPathFactory) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    code, out, _ = build(project, f"spec={project.root}/specs/alpha.yaml", cwd=elsewhere)
+    assert code == 0
+    assert out.startswith("alpha  draft")
+
+
+@pytest.mark.parametrize(
+    ("args", "line"),
+    [
+        (
+            ["spec=alhpa"],
+            "error: spec=alhpa: wanted the name or the file of a spec, got nothing there; did you mean `alpha`?",
+        ),
+        (["spce=alpha"], "error: spce=alpha: wanted a known word, got 'spce'; did you mean `spec`?"),
+        (["alpha"], "error: 'alpha': wanted words like spec=NAME; write spec=alpha"),
+        (["-n", "0"], "error: -n 0: wanted a number of workers from 1 up"),
+    ],
+)
+def test_wrong_words_are_one_line_and_three(project: Any, args: list[str], line: str) -> None:
+    code, out, err = build(project, *args)
+    assert (code, out) == (3, "")
+    assert err == line + "\n"
+
+
+def test_a_broken_spec_is_three_and_holds_no_other(project: Any) -> None:
+    spec(project, "beta", colour="red")
+    code, out, err = build(project)
+    assert code == 3
+    assert out.startswith("alpha  draft")
+    assert "beta  error: specs/beta.yaml:" in err
+    assert "Traceback" not in err
+
+
+def test_a_no_is_one(project: Any) -> None:
+    project.rule("weights", "least: 1000")
+    code, out, _ = build(project)
+    assert code == 1
+    assert out == f"alpha  drop  {project.root}/cache/alpha/verdict.json\n"
+
+
+def test_infra_is_two_and_comes_before_a_no(project: Any) -> None:
+    spec(project, "beta", description="infra")
+    project.rule("weights", "least: 1000")
+    code, out, err = build(project)
+    assert code == 2
+    assert "alpha  drop" in out
+    assert "water is off" in err
+
+
+def test_wrong_input_comes_before_infra(project: Any) -> None:
+    spec(project, "beta", description="infra")
+    spec(project, "gamma", colour="red")
+    assert build(project)[0] == 3
+
+
+def test_a_missing_source_is_three(project: Any) -> None:
+    spec(project, "alpha", source={"path": "nowhere"})
+    assert build(project)[0] == 3
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_an_interrupt_is_130_at_once_and_the_next_run_goes_on(project: Any, number: int, workers: str) -> None:
+    spec(project, "alpha", description="slow")
+    running = start(project, "-n", workers)
+    while not (project.root / "started").exists():
+        time.sleep(0.02)
+    sent = time.monotonic()
+    running.send_signal(number)
+    out, err = running.communicate(timeout=30)
+    assert running.returncode == 130
+    assert time.monotonic() - sent < 5
+    assert err.endswith("alpha  interrupted: run the same command again to go on\n")
+    assert out == ""
+    assert not (project.root / "cache" / "alpha" / "scratch").exists()
+    spec(project, "alpha")
+    code, _, err = build(project)
+    assert code == 0
+    assert "alpha  dig" not in err
+
+
+def test_an_unwritable_cache_is_three(project: Any) -> None:
+    (project.root / "cache").write_text("a file where a folder is wanted")
+    code, _, err = build(project)
+    assert code == 3
+    assert err.startswith(f"error: {project.root}/cache")
+    assert "Traceback" not in err
+
+
+def test_an_earlier_export_goes_when_the_verdict_does(project: Any) -> None:
+    assert build(project)[0] == 0
+    project.rule("weights", "least: 1000")
+    assert build(project)[0] == 1
+    assert not (project.root / "dist" / "drafts" / "alpha").exists()
