@@ -1,0 +1,181 @@
+"""sanity: submissions whose score is known go through the real path, and each must get what it deserves.
+
+In: bundle, manifest, environment, oracle. Golden replay, table and source submission must pass every case; the table
+with one entry altered must fail exactly that case; nothing at all must get 0; each null at most the rule's share of
+the held-out cases. Out: pass or fail with every number as evidence.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from programsmith.bundle import controls
+from programsmith.bundle.grade import Grade, Oracle, grade, replay
+from programsmith.bundle.manifest import Manifest
+from programsmith.bundle.seal import Sealed, unseal
+from programsmith.bundle.sides import Sides, read_sides
+from programsmith.bundle.tree import DOCS, read_bundle
+from programsmith.job import Job
+from programsmith.payload.verifier.model import FileEntry
+from programsmith.payload.verifier.tree import write_tree
+from programsmith.payload.verifier.words import CaseWord
+from programsmith.records import codec
+from programsmith.records.lock import Candidate, OracleFacts
+from programsmith.records.outcome import Outcome, Word
+from programsmith.sandboxes import launcher_config
+from programsmith.sources.tree import read_tar
+from programsmith.toolchains.load import toolchains
+from programsmith.toolchains.views import run_view
+
+SIDES = ("held_out", "public")
+HELP = "help"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """What every control is graded on."""
+
+    job: Job
+    manifest: Manifest
+    sides: Sides
+
+    @property
+    def bundle(self) -> Path:
+        """The bundle's folder."""
+        return self.job.inputs["r/bundle/"]
+
+    @property
+    def environment(self) -> Path:
+        """The environment file."""
+        return self.job.inputs["r/environments.json"]
+
+    def grade(self, name: str, files: controls.Files) -> Grade:
+        """Grade a submission. Raises InfraError."""
+        folder = self.job.scratch / name
+        write_tree(str(folder), files)
+        return grade(self.bundle, folder, self.environment, self._out(name), self.job.owner_secret)
+
+    def replay(self, name: str, oracle: Oracle, environment: Path) -> Grade:
+        """Run the oracle itself on every case. Raises InfraError."""
+        return replay(self.bundle, oracle, environment, self._out(name), self.job.owner_secret)
+
+    def _out(self, name: str) -> Path:
+        return self.job.scratch / f"{name}.out"
+
+
+def run(job: Job) -> Outcome:
+    """Grade every control and compare with what it must get."""
+    bench = Bench(
+        job=job,
+        manifest=codec.load(job.inputs["r/manifest.json"], Manifest),
+        sides=read_sides(job.inputs["r/bundle/"], job.owner_secret),
+    )
+    rows = [*_positive(bench), _nothing(bench), *_nulls(bench, job.rules("acceptance")["nulls_max"])]
+    failed = [row for row in rows if row["fault"]]
+    evidence = {"controls": rows, "solution": bench.manifest.solution}
+    if failed:
+        reason = "; ".join(f"{row['id']}: {row['fault']}" for row in failed)
+        return Outcome(word=Word.FAIL, reason=reason, evidence=evidence)
+    return Outcome(word=Word.PASS, reason=f"{len(rows)} controls get what they must", evidence=evidence)
+
+
+def _positive(bench: Bench) -> Iterator[dict[str, Any]]:
+    yield _row(bench, "golden_replay", _replayed(bench), _all_pass)
+    language, cases = bench.manifest.target_language, bench.sides.all
+    yield _row(bench, "table", bench.grade("table", controls.table(language, cases)), _all_pass)
+    at = bench.sides.held_out[0].case.id
+    altered = controls.table(language, controls.altered(cases, at))
+    yield _row(bench, "altered_table", bench.grade("altered", altered), lambda g: _only_fails(bench, g, at))
+    if bench.manifest.solution == "source":
+        yield _row(bench, "source", bench.grade("source", solution(bench)), _all_pass)
+
+
+def _nothing(bench: Bench) -> dict[str, Any]:
+    return _row(bench, "nop", bench.grade("nop", ()), lambda g: "" if g.reward == 0 else f"reward {g.reward}, wanted 0")
+
+
+def _nulls(bench: Bench, most: float) -> Iterator[dict[str, Any]]:
+    def few(g: Grade) -> str:
+        share = _passed(g, "held_out") / len(bench.sides.held_out)
+        return "" if share <= most else f"passes {share:.1%} of the held-out cases, wanted at most {most:.1%}"
+
+    executables = json.loads(bench.environment.read_bytes())["run"]["view"]["executables"]
+    nulls = controls.nulls(
+        bench.manifest.target_language, bench.manifest.tool, bench.sides.public, help_text(bench), executables
+    )
+    for name, files in nulls.items():
+        yield _row(bench, f"null_{name}", bench.grade(f"null_{name}", files), few)
+
+
+def _row(bench: Bench, name: str, got: Grade, judge: Callable[[Grade], str]) -> dict[str, Any]:
+    """The evidence of one control; `fault` is empty where it got what it must."""
+    bench.job.say(f"{name}: reward {got.reward:g}, {got.word}: {got.reason}")
+    counts = {f"{side}_passed": _passed(got, side) for side in SIDES}
+    totals = {side: len(got.details["cases"][side]) for side in SIDES}
+    return {"id": name, "reward": got.reward, "word": got.word, **counts, **totals, "fault": judge(got)}
+
+
+def _passed(got: Grade, side: str) -> int:
+    return sum(word == CaseWord.AC for word in got.details["cases"][side].values())
+
+
+def _all_pass(got: Grade) -> str:
+    failing = [
+        f"{case} {word}" for side in SIDES for case, word in got.details["cases"][side].items() if word != CaseWord.AC
+    ]
+    if failing:
+        return f"{len(failing)} cases fail, the first is {failing[0]} ({got.word}: {got.reason})"
+    return "" if got.reward == 1 else f"reward {got.reward}, wanted 1"
+
+
+def _only_fails(bench: Bench, got: Grade, at: str) -> str:
+    failing = [case for case, word in got.details["cases"]["held_out"].items() if word != CaseWord.AC]
+    if failing != [at]:
+        return f"wanted exactly {at} to fail, {len(failing)} do: {' '.join(failing[:3])}"
+    return (
+        "" if got.reward < 1 or bench.sides.plan.reward == "threshold" else f"reward {got.reward}, wanted less than 1"
+    )
+
+
+def _replayed(bench: Bench) -> Grade:
+    """The oracle at the run stage; in a view of its own language where the target's has no way to start it."""
+    job = bench.job
+    facts = codec.load(job.inputs["oracle.json"], OracleFacts)
+    candidate = codec.load(job.inputs["candidate.json"], Candidate)
+    tree = job.scratch / "oracle"
+    write_tree(str(tree), read_tar(job.inputs["oracle.tar"]))
+    environment = bench.environment
+    if candidate.source_language != candidate.target_language:
+        environment = job.scratch / "replay.json"
+        source = toolchains(job.rules("toolchains"))[candidate.source_language]
+        value: Mapping[str, Any] = json.loads(bench.environment.read_bytes())
+        own = launcher_config(run_view(source, sorted({*bench.manifest.exec_allowed, *facts.exec_allowed})))
+        environment.write_text(json.dumps({**value, "run": own}), encoding="ascii")
+    return bench.replay("golden_replay", Oracle(tree=tree, program=facts.program), environment)
+
+
+def solution(bench: Bench) -> controls.Files:
+    """The files of the bundle's sealed solution."""
+    folder = bench.bundle / "solution"
+    sealed = Sealed(content=(folder / "solution.sealed").read_bytes(), seal=(folder / "seal.json").read_bytes())
+    clear = unseal(sealed, bench.job.owner_secret)
+    with tarfile.open(fileobj=io.BytesIO(clear), encoding="utf-8", errors="surrogateescape") as tar:
+        members = [(m, tar.extractfile(m)) for m in tar if m.isfile()]
+        return tuple(
+            FileEntry(m.name.encode("utf-8", "surrogateescape"), "file", m.mode, body.read())
+            for m, body in members
+            if body
+        )
+
+
+def help_text(bench: Bench) -> bytes:
+    """The tool's help as the documentation has it: the first file that is named after it, else the longest one."""
+    docs = {path: e.content for path, e in read_bundle(bench.bundle).items() if path.startswith(DOCS)}
+    named = [docs[path] for path in sorted(docs) if HELP in path.rpartition("/")[2].lower()]
+    return next(iter(named), max(docs.values(), key=len, default=b""))

@@ -1,0 +1,3 @@
+"""Says hello: proves that a program builds and runs."""
+
+print("hello from the run stage")
