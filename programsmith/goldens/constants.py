@@ -17,7 +17,7 @@ from programsmith.sources.tree import SourceTree
 
 _C_LITERAL = re.compile(rb'"((?:[^"\\\n]|\\.)*)"', re.DOTALL)
 _C_JOIN = re.compile(rb'"[ \t\r\n]*"')
-_C_COMMENT = re.compile(rb"/\*.*?\*/|//[^\n]*|(\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')", re.DOTALL)
+_C_COMMENT = re.compile(rb"/\*.*?\*/|//[^\n]*|'(?:[^'\\\n]|\\.)*'|(\"(?:[^\"\\\n]|\\.)*\")", re.DOTALL)
 _C_SUFFIXES = (b".c", b".h", b".y", b".l", b".cc", b".cpp", b".hpp")
 _ESCAPE = re.compile(rb"\\(?:x([0-9A-Fa-f]+)|([0-7]{1,3})|(.))", re.DOTALL)
 _ESCAPES = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v", b"0": b"\0"}

@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import hashlib
 
-from tests.samples.mine import mine
-
 from programsmith.records.golden import Recorded
+from tests.samples.mine import mine
 
 
 def test_a_command_folder_becomes_one_case_with_its_streams_and_provenance():

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from tests.samples.mine import mine
-
 from programsmith.miners.line_groups import read_groups
+from tests.samples.mine import mine
 
 TEXT = b"""# comment
 

@@ -112,13 +112,13 @@ def test_merged_streams_are_marked():
     ],
 )
 def test_whatever_needs_a_shell_is_refused(line):
-    with pytest.raises(Skip, match="^not_simple$"):
+    with pytest.raises(Skip, match=r"^not_simple$"):
         command(line)
 
 
 @pytest.mark.parametrize("line", [b"other a", b"toolbox a", b"tool a | sort", b"env tool a"])
 def test_another_program_is_refused_by_its_own_word(line):
-    with pytest.raises(Skip, match="^other_program$|^not_simple$"):
+    with pytest.raises(Skip, match=r"^other_program$|^not_simple$"):
         command(line)
 
 

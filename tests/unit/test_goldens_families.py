@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import pytest
+
+from programsmith.goldens.families import family_of
+from programsmith.payload.verifier.model import Case
+from tests.samples.golden import facts
+
+
+@pytest.mark.parametrize(
+    ("argv", "family"),
+    [
+        ((), "plain"),
+        ((b"x", b"y"), "plain"),
+        ((b"-", b"--"), "plain"),
+        ((b"-a", b"x"), "-a"),
+        ((b"-cab",), "-a -b -c"),
+        ((b"-w80",), "-w"),
+        ((b"-aw80c",), "-a -w"),
+        ((b"-ab=c",), "-a -b"),
+        ((b"--long=v", b"--other"), "--long --other"),
+        ((b"-name", b"x"), "-name"),
+        ((b"-zab",), "-z"),
+        ((b"-1", b"-2.5", b"-.5"), "plain"),
+        ((b"list", b"-a", b"add"), "list -a"),
+        ((b"-a", b"add"), "add -a"),
+        ((b"--", b"-a", b"add"), "plain"),
+        ((b"-\xff",), "-\\xff"),
+    ],
+)
+def test_a_family_is_the_subcommand_and_the_set_of_options(argv, family):
+    assert family_of(Case(argv=argv), facts()) == family
+
+
+def test_a_number_is_an_option_where_the_tool_takes_it():
+    assert family_of(Case(argv=(b"-1",)), facts(options=("-1",))) == "-1"
