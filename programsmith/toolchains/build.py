@@ -46,12 +46,16 @@ SECOND = 1_000_000_000  # in nanoseconds
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Built:
-    """A finished build: `install` is the tree shown at /opt/oracle, `program` the absolute path inside."""
+    """A finished build: `install` is the tree shown at /opt/oracle, `program` the absolute path inside.
+
+    `manuals` are manual pages that were installed and that no run needs.
+    """
 
     install: tuple[FileEntry, ...]
     program: str
     log: bytes
     recipe: tuple[str, ...]
+    manuals: tuple[FileEntry, ...] = ()
 
 
 def build_source(source: SourceTree, request: BuildRequest) -> Built:
@@ -132,7 +136,8 @@ class Workspace:
         """The tree as entries, without what no run needs. Raises InputError where it is larger than the limits."""
         entries = self._take(self.places.stage + ORACLE)
         kept = install.prune(entries, self.request.toolchain.common, keep=self.program.removeprefix(ORACLE + "/"))
-        return Built(install=kept, program=self.program, log=self._log(), recipe=self.recipe.lines())
+        manuals = tuple(e for e in entries if e.kind == "file" and b"/man/man" in b"/" + e.path)
+        return Built(install=kept, program=self.program, log=self._log(), recipe=self.recipe.lines(), manuals=manuals)
 
     def close(self) -> None:
         """Remove the workspace. Idempotent."""
