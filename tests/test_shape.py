@@ -111,7 +111,7 @@ def test_every_block_is_a_file_and_every_file_a_block() -> None:
 
 @pytest.mark.parametrize("block", [step.block for step in STEPS])
 def test_every_block_has_a_test(block: str) -> None:
-    assert any((ROOT / "tests" / "unit").glob(f"test_*{block}*.py"))
+    assert any((ROOT / "tests" / "unit").glob(f"**/test_*{block}*.py"))
 
 
 def test_every_artifact_is_written_once_and_before_it_is_read() -> None:

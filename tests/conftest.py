@@ -1,0 +1,31 @@
+"""Seconds of each group of tests, at the end of a run: by marker where a test has one of ours, else by folder."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+GROUPS = ("real", "docker", "harbor", "agents", "attack", "adversary", "browser", "soak")
+SECONDS: Counter[str] = Counter()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        marked = [name for name in GROUPS if item.get_closest_marker(name)]
+        item.user_properties.append(("group", marked[0] if marked else _folder(item.path)))
+
+
+def _folder(path: Path) -> str:
+    below = path.relative_to(Path(__file__).parent).parts
+    return below[0] if len(below) > 1 else "shape"
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    SECONDS[str(dict(report.user_properties)["group"])] += report.duration
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for group, seconds in sorted(SECONDS.items()):
+        terminalreporter.write_line(f"{group:<12} {seconds:7.1f} s")

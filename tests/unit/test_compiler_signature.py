@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from programsmith.compiler.signature import sign, unchanged
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    top = tmp_path / "tree"
+    (top / "inner").mkdir(parents=True)
+    (top / "inner" / "a").write_bytes(b"one")
+    (top / "link").symlink_to("inner")
+    return top
+
+
+def test_nothing_has_no_signature(tmp_path: Path) -> None:
+    assert sign(tmp_path / "absent") is None
+
+
+def test_a_copy_has_the_same_content_and_another_stat_line(tree: Path, tmp_path: Path) -> None:
+    import shutil
+
+    other = tmp_path / "other"
+    shutil.copytree(tree, other, symlinks=True)
+    first, second = sign(tree), sign(other)
+    assert first is not None
+    assert second is not None
+    assert first.content == second.content
+    assert first.seen != second.seen
+    assert unchanged(other, first)
+
+
+def _edit(tree: Path) -> None:
+    (tree / "inner" / "a").write_bytes(b"two")
+
+
+def _edit_keeping_time(tree: Path) -> None:
+    before = (tree / "inner" / "a").stat()
+    _edit(tree)
+    os.utime(tree / "inner" / "a", ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def _add(tree: Path) -> None:
+    (tree / "inner" / "b").write_bytes(b"")
+
+
+def _drop(tree: Path) -> None:
+    (tree / "inner" / "a").unlink()
+
+
+def _rename(tree: Path) -> None:
+    (tree / "inner" / "a").rename(tree / "inner" / "c")
+
+
+def _chmod(tree: Path) -> None:
+    (tree / "inner" / "a").chmod(0o755)
+
+
+def _relink(tree: Path) -> None:
+    (tree / "link").unlink()
+    (tree / "link").symlink_to("inner/a")
+
+
+def _to_file(tree: Path) -> None:
+    (tree / "link").unlink()
+    (tree / "link").write_bytes(b"inner")
+
+
+def _fifo(tree: Path) -> None:
+    os.mkfifo(tree / "pipe")
+
+
+def _odd_name(tree: Path) -> None:
+    with open(os.fsencode(tree) + b"/\xff\n", "wb"):
+        pass
+
+
+@pytest.mark.parametrize(
+    "change", [_edit, _edit_keeping_time, _add, _drop, _rename, _chmod, _relink, _to_file, _fifo, _odd_name]
+)
+def test_every_change_below_a_folder_is_seen(tree: Path, change: object) -> None:
+    before = sign(tree)
+    assert before is not None
+    assert unchanged(tree, before)
+    change(tree)  # type: ignore[operator]
+    assert not unchanged(tree, before)
+
+
+def test_what_git_and_interpreters_leave_is_no_content(tree: Path) -> None:
+    before = sign(tree)
+    assert before is not None
+    for name in (".git", "__pycache__"):
+        (tree / name).mkdir()
+        (tree / name / "x").write_bytes(b"x")
+    assert unchanged(tree, before)
+
+
+def test_a_touched_file_is_unchanged(tree: Path) -> None:
+    before = sign(tree / "inner" / "a")
+    assert before is not None
+    os.utime(tree / "inner" / "a", ns=(0, 0))
+    assert unchanged(tree / "inner" / "a", before)
+
+
+def test_a_link_is_never_followed(tree: Path, tmp_path: Path) -> None:
+    before = sign(tree / "inner" / "a")
+    assert before is not None
+    (tree / "inner" / "a").rename(tmp_path / "a")
+    (tree / "inner" / "a").symlink_to(tmp_path / "a")
+    assert not unchanged(tree / "inner" / "a", before)
+
+
+def test_paths_that_could_be_confused_have_other_signatures(tmp_path: Path) -> None:
+    first, second = tmp_path / "1", tmp_path / "2"
+    for top, names in ((first, ["a b", "c"]), (second, ["a", "b c"])):
+        top.mkdir()
+        for name in names:
+            (top / name).write_bytes(b"")
+    one, two = sign(first), sign(second)
+    assert one is not None
+    assert two is not None
+    assert one.content != two.content
