@@ -1,0 +1,47 @@
+"""gate: the spec's verdict, q = b·v·h·¬s, over every block that has settled, however far the revision came.
+
+In: the records, lock and candidate where they exist, horizon, rollouts and review of the spec, acceptance rule and
+routes. Out: verdict.json.
+"""
+
+from __future__ import annotations
+
+from programsmith.job import Job
+from programsmith.records import codec
+from programsmith.records.lock import Candidate, Lock
+from programsmith.records.outcome import Outcome, Word
+from programsmith.verdict.acceptance import Asked, verdict
+from programsmith.verdict.routes import Routes
+
+SAYS = {Word.REJECT: Word.DROP}  # a spec that ends before it has a bundle is rejected; the gate says that it drops it
+
+
+def run(job: Job) -> Outcome:
+    """Write the verdict and say it."""
+    found = verdict(job.records, Routes(job.rules("routes")), _asked(job))
+    codec.dump(job.outputs["verdict.json"], found)
+    return Outcome(
+        word=SAYS.get(found.outcome, found.outcome),
+        reason=found.reasons[0],
+        evidence={"outcome": found.outcome.value, "q": found.q, "reasons": list(found.reasons)},
+    )
+
+
+def _asked(job: Job) -> Asked:
+    return Asked(
+        name=job.spec("name", str),
+        rollouts=bool(job.spec("rollouts", list)),
+        review="gate" in job.spec("review", list),
+        lines=_lines(job),
+        min_lines=job.spec("horizon.min_lines", int),
+        rule_lines=job.rules("acceptance")["horizon_min_lines"],
+    )
+
+
+def _lines(job: Job) -> int | None:
+    """Code lines in scope of the candidate, of the whole source where none is picked, None before ingest."""
+    if "candidate.json" in job.inputs:
+        return codec.load(job.inputs["candidate.json"], Candidate).code_lines
+    if "lock.json" in job.inputs:
+        return codec.load(job.inputs["lock.json"], Lock).code_lines
+    return None

@@ -1,0 +1,135 @@
+"""Does an environment ship? q = b·v·h·¬s over what the blocks said.
+
+In: the settled records, the routes, what the spec asks for. Out: a Verdict. Pure. Refuses (ValueError) records of
+which neither a "no" nor every judging block is among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from programsmith.records.outcome import Record, Word
+from programsmith.records.verdict import Verdict
+from programsmith.verdict.review import go_on
+from programsmith.verdict.routes import Go, Routes
+
+JUDGES: Mapping[str, tuple[str, ...]] = {
+    "b": ("images", "sanity"),
+    "v": ("strength", "sanity", "static"),
+    "h": (),
+    "not_s": (),
+}
+NULL = "null_"  # sanity's controls of this name are programs without sense: they speak against v, the others against b
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What the spec asks for, and the size of what it got: `lines` are the code lines in scope, None if unknown.
+
+    `rule_lines` is the horizon that holds unless a spec lowers it. `review` says that a person looks at the gate.
+    """
+
+    name: str
+    rollouts: bool
+    review: bool
+    lines: int | None
+    min_lines: int
+    rule_lines: int
+    revision: int = 0
+
+
+def factor(blocks: Iterable[str], name: str, records: Mapping[str, Record], routes: Routes) -> int | None:
+    """0 where one of the blocks said no, 1 where all said yes, None where one is not settled or there is none."""
+    settled = [_yes(name, records[b], routes) if b in records else None for b in blocks]
+    if 0 in settled:
+        return 0
+    return None if None in settled or not settled else 1
+
+
+def product(factors: Iterable[int | None]) -> int | None:
+    """The quality q that the factors make."""
+    known = list(factors)
+    if 0 in known:
+        return 0
+    return None if None in known else 1
+
+
+def verdict(records: Mapping[str, Record], routes: Routes, asked: Asked) -> Verdict:
+    """The verdict over all settled records. Raises ValueError where a judging block has not settled."""
+    factors = {name: factor(blocks, name, records, routes) for name, blocks in JUDGES.items()}
+    q = product(factors.values())
+    outcome, reasons = _ended(records, routes) or _passed(factors, q, asked)
+    return Verdict(
+        outcome=outcome,
+        q=q,
+        b=factors["b"],
+        v=factors["v"],
+        h=factors["h"],
+        not_s=factors["not_s"],
+        revision=asked.revision,
+        environments=_environments(records),
+        reasons=(*reasons, *_lowered(asked)),
+    )
+
+
+def _yes(name: str, record: Record, routes: Routes) -> int:
+    """0 where the block said no, unless the controls that failed count against another factor."""
+    if routes.goes_on(record.block, record.outcome):
+        return 1
+    failed = [row["id"] for row in record.evidence.get("controls", ()) if row["fault"]]
+    against = {"v" if control.startswith(NULL) else "b" for control in failed} or {name}
+    return int(name not in against)
+
+
+def _ended(records: Mapping[str, Record], routes: Routes) -> tuple[Word, list[str]] | None:
+    """The end that the first "no" leads to, and every "no" as a reason; None where all blocks go on."""
+    order = list(dict.fromkeys(block for (block, _), _ in routes))
+    stops = [records[b] for b in order if b in records and not routes.goes_on(b, records[b].outcome)]
+    if not stops:
+        return None
+    reasons = [f"{r.block}_{r.outcome}: {r.reason}" for r in stops]
+    route = routes.route(stops[0].block, stops[0].outcome)
+    if route.go is Go.END and route.outcome is not None:
+        return route.outcome, reasons
+    return Word.DROP, [*reasons, "no_revision: no operation is left that could mend it"]
+
+
+def _passed(factors: Mapping[str, int | None], q: int | None, asked: Asked) -> tuple[Word, list[str]]:
+    open_factors = [name for name in ("b", "v") if factors[name] is None]
+    if open_factors:
+        blocks = ", ".join(dict.fromkeys(b for name in open_factors for b in JUDGES[name]))
+        raise ValueError(f"gate: wanted the records of {blocks}, got not all of them")
+    if asked.review:
+        return Word.PARKED, [f"review: a person is to look at the evidence: {go_on(asked.name, 'gate')}"]
+    missing = list(_short(asked))
+    if missing or q is None:
+        return Word.DRAFT, [*missing, *_unjudged(factors, asked)]
+    return Word.SHIP, ["accepted: every factor is 1"]
+
+
+def _unjudged(factors: Mapping[str, int | None], asked: Asked) -> list[str]:
+    names = [name for name, value in factors.items() if value is None]
+    if not names:
+        return []
+    why = "no block has judged" if asked.rollouts else "the spec asks for no rollouts; unproven:"
+    code = "unjudged" if asked.rollouts else "no_rollouts"
+    return [f"{code}: {why} {', '.join(names)}"]
+
+
+def _short(asked: Asked) -> Iterable[str]:
+    if asked.lines is not None and asked.lines < asked.min_lines:
+        yield f"short_horizon: {asked.lines} code lines in scope, horizon.min_lines wants {asked.min_lines}"
+
+
+def _lowered(asked: Asked) -> Iterable[str]:
+    if asked.min_lines < asked.rule_lines:
+        yield f"horizon_lowered: the spec lowers horizon.min_lines from {asked.rule_lines} to {asked.min_lines}"
+
+
+def _environments(records: Mapping[str, Record]) -> tuple[dict[str, str], ...]:
+    """Where images found or made the environment, as its evidence says."""
+    found: dict[str, Any] = records["images"].evidence if "images" in records else {}
+    kept: dict[str, str] = {key: str(found[key]) for key in ("kind", "fingerprint") if key in found}
+    return (kept,) if kept else ()
