@@ -124,7 +124,7 @@ def fold(files: Iterable[str]) -> tuple[str, ...]:
 
 
 def _folded(folder: str, children: dict[str, set[str]]) -> Iterator[str]:
-    for path in sorted(children[folder]):
+    for path in sorted(children.get(folder, ())):
         if path not in children or (path != "/usr" and _whole(path, children)):
             yield path
         else:
