@@ -45,7 +45,8 @@ def written(source: SourceTree, rule: Mapping[str, Any]) -> list[FileEntry]:
         folder, _, name = path.rpartition("/")
         if not folder and any(fnmatchcase(name, n) for n in names):
             return True
-        return bool(man.search(name)) or (path.split("/", maxsplit=1)[0] in folders and bool(folder) and name.endswith(suffixes))
+        documents = path.partition("/")[0] in folders and bool(folder)
+        return bool(man.search(name)) or (documents and name.endswith(suffixes))
 
     found = [e for e in source.files() if wanted(os.fsdecode(e.path)) and _is_text(e.content)]
     return list(_within(found, rule["max_file_bytes"], rule["max_bytes"]))
