@@ -80,20 +80,6 @@ def judge(tree: SourceTree, rule: Mapping[str, Any]) -> Ruling:
     return Ruling(" AND ".join(parts), tuple(facts))
 
 
-def licence_for(path: str, facts: tuple[LicenceFact, ...], whole: str) -> str:
-    """The licence of one file: its own header, else the nearest folder's texts, else `whole`."""
-    own = [f.expression for f in facts if f.path == path and f.how == "header"]
-    if own:
-        return own[0]
-    folder = path.rpartition("/")[0]
-    while folder:
-        near = sorted({f.expression for f in facts if f.path.rpartition("/")[0] == folder and f.how != "header"})
-        if near:
-            return " AND ".join(near)
-        folder = folder.rpartition("/")[0]
-    return whole
-
-
 def _refusal(fact: LicenceFact, identifier: str, rule: Mapping[str, Any]) -> RefusedError:
     kind, reason = explain(identifier, rule)
     return RefusedError(
