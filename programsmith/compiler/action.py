@@ -142,7 +142,7 @@ def sync(path: Path) -> None:
     for root, _, names in os.walk(path):
         for name in names:
             inner = Path(root, name)
-            if not inner.is_symlink():
+            if inner.is_file() and not inner.is_symlink():
                 _sync_one(inner)
         _sync_one(Path(root))
     if not path.is_dir():

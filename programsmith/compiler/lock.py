@@ -6,7 +6,6 @@ that cannot be written or executed from (PrerequisiteError).
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import os
 import sys
@@ -14,10 +13,9 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from programsmith.compiler.action import FULL
 from programsmith.compiler.paths import Folder, Project
 from programsmith.errors import InfraError, PrerequisiteError
-
-READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOTDIR, errno.EEXIST})
 
 
 def check_premises(project: Project) -> None:
@@ -28,12 +26,10 @@ def check_premises(project: Project) -> None:
         project.cache.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=project.cache):
             pass
-    except PermissionError as fault:
-        raise _unusable(project, "cannot be written") from fault
     except OSError as fault:
-        if fault.errno not in READ_ONLY:
+        if fault.errno in FULL:
             raise
-        raise _unusable(project, "lies on a read-only file system") from fault
+        raise _unusable(project, f"cannot be written ({fault.strerror})") from fault
     if os.statvfs(project.cache).f_flag & os.ST_NOEXEC:
         raise _unusable(project, "lies on a file system mounted noexec, where built programs cannot run")
 

@@ -61,7 +61,7 @@ STEPS: tuple[Step, ...] = (
     Step(
         block="oracle",
         reads=("lock.json", "source.tar", "candidate.json"),
-        writes=("oracle.json", "oracle.tar", "docs.tar"),
+        writes=("facts.json", "oracle.tar", "docs.tar"),
         says=(Word.PASS, Word.UNBUILDABLE, Word.TOOLCHAIN_TOO_OLD),
         spec=("build",),
         rules=("toolchains", "limits"),
@@ -69,7 +69,7 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         block="goldens",
-        reads=("lock.json", "source.tar", "candidate.json", "oracle.json", "oracle.tar", "docs.tar"),
+        reads=("lock.json", "source.tar", "candidate.json", "facts.json", "oracle.tar", "docs.tar"),
         writes=("pool.jsonl", "split.json", "kills.json"),
         says=(Word.PASS, Word.TOO_THIN),
         spec=("goldens", "build", "task.oracle_access"),
@@ -82,7 +82,7 @@ STEPS: tuple[Step, ...] = (
             "lock.json",
             "source.tar",
             "candidate.json",
-            "oracle.json",
+            "facts.json",
             "oracle.tar",
             "docs.tar",
             "pool.jsonl",
@@ -114,7 +114,7 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         block="sanity",
-        reads=("oracle.json", "oracle.tar", "candidate.json", "r/manifest.json", "r/bundle/", "r/environments.json"),
+        reads=("facts.json", "oracle.tar", "candidate.json", "r/manifest.json", "r/bundle/", "r/environments.json"),
         says=(Word.PASS, Word.FAIL),
         rules=("toolchains", "limits", "acceptance"),
         payload=(*LAUNCH, "table", "nulls", "submission"),

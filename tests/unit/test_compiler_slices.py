@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from programsmith.compiler import slices
+from programsmith.compiler.plan import STEPS, Step
+from programsmith.compiler.slices import Blocks
+from programsmith.records.outcome import Record, Word
+from programsmith.rulebook.load import packaged_schema
+from programsmith.rulebook.schema import filled
+
+
+class OneRule:
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def load(self, name: str) -> Any:
+        return {name: self.text}
+
+    def digest(self, name: str) -> str:
+        return slices.json_digest(self.load(name))
+
+
+@pytest.fixture
+def blocks(tmp_path: Path) -> Blocks:
+    top = tmp_path / "mill"
+    (top / "blocks").mkdir(parents=True)
+    (top / "payload" / "stone").mkdir(parents=True)
+    for name in ("__init__.py", "blocks/__init__.py", "blocks/grind.py", "payload/stone/grit"):
+        (top / name).write_text("")
+    return Blocks(top)
+
+
+GRIND = Step(
+    block="grind", says=(Word.PASS,), spec=("a.b", "seal"), rules=("limits",), payload=("stone",), outside=("a.path",)
+)
+VALUES: dict[str, Any] = {"a": {"b": 1, "c": 2, "path": None}, "seal": "inline", "z": 0}
+
+
+def test_causes_are_named_as_a_person_reads_them(blocks: Blocks) -> None:
+    causes = slices.declared(GRIND, VALUES, OneRule("x"), blocks)
+    assert list(causes) == ["spec.a.b", "spec.seal", "rules/limits", "payload/stone", "code"]
+    assert all(len(digest) == 64 for digest in causes.values())
+
+
+def test_only_what_is_declared_counts(blocks: Blocks) -> None:
+    before = slices.declared(GRIND, VALUES, OneRule("x"), blocks)
+    other = {**VALUES, "z": 9, "a": {**VALUES["a"], "c": 9}}
+    assert slices.declared(GRIND, other, OneRule("x"), blocks) == before
+    other = {**VALUES, "a": {**VALUES["a"], "b": 9}}
+    assert slices.changes(before, slices.declared(GRIND, other, OneRule("x"), blocks)) == ["spec.a.b"]
+    assert slices.changes(before, slices.declared(GRIND, VALUES, OneRule("y"), blocks)) == ["rules/limits"]
+
+
+def test_a_field_that_the_spec_lacks_is_a_bug(blocks: Blocks) -> None:
+    with pytest.raises(KeyError):
+        slices.declared(GRIND, {"a": {}, "seal": ""}, OneRule("x"), blocks)
+
+
+def test_the_order_of_keys_is_no_change() -> None:
+    assert slices.json_digest({"a": 1, "b": [1, 2]}) == slices.json_digest({"b": [1, 2], "a": 1})
+    assert slices.json_digest({"a": [1, 2]}) != slices.json_digest({"a": [2, 1]})
+    assert slices.json_digest(1) != slices.json_digest("1")
+
+
+def test_outside_content_is_read_from_the_root(tmp_path: Path) -> None:
+    root, cache = tmp_path / "project", tmp_path / "project" / "cache"
+    (root / "src").mkdir(parents=True)
+    cache.mkdir()
+    values = {"a": {"path": "src"}}
+    before = dict(slices.outside(GRIND, values, root, cache))
+    (root / "src" / "x").write_text("x")
+    assert slices.changes(before, dict(slices.outside(GRIND, values, root, cache))) == ["a.path"]
+
+
+def test_outside_content_that_holds_the_cache_is_not_read(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    before = dict(slices.outside(GRIND, {"a": {"path": "."}}, tmp_path, cache))
+    (tmp_path / "new").write_text("x")
+    assert dict(slices.outside(GRIND, {"a": {"path": "."}}, tmp_path, cache)) == before == {"a.path": slices.ABSENT}
+
+
+def record(seconds: float = 0.0, reason: str = "r", inputs: dict[str, str] | None = None) -> dict[str, Record]:
+    made = Record(block="x", outcome=Word.PASS, reason=reason, evidence={}, inputs=inputs or {}, seconds=seconds)
+    return {"x": made}
+
+
+def test_what_a_record_says_counts_and_not_what_it_took() -> None:
+    before = slices.settled(record())
+    assert slices.settled(record(seconds=9.0, inputs={"a": "b"})) == before
+    assert slices.changes(before, slices.settled(record(reason="other"))) == ["record x"]
+
+
+def test_the_owners_secret_is_a_cause_of_the_step_that_seals() -> None:
+    assert slices.secret(GRIND, None) == {}
+    one, two = slices.secret(GRIND, b"1" * 32), slices.secret(GRIND, b"2" * 32)
+    assert slices.changes(one, two) == ["owner secret"]
+    assert slices.secret(Step(block="x", says=(Word.PASS,)), b"1" * 32) == {}
+
+
+def test_changes_name_what_came_and_what_went() -> None:
+    assert slices.changes({"a": "1", "b": "2"}, {"b": "3", "c": "4"}) == ["b", "c", "a"]
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: str(step.block))
+def test_every_step_declares_fields_that_the_schema_has(step: Step) -> None:
+    values = filled(packaged_schema("spec"), {"version": 1, "name": "x", "source": {"path": "x"}})
+    for path in (*step.spec, *step.outside):
+        slices.field(values, path)
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: str(step.block))
+def test_every_step_has_code_and_payload(step: Step) -> None:
+    real = Blocks()
+    assert len(real.digest(step.block)) == 64
+    for name in step.payload:
+        assert real.payload(name).is_dir(), name
