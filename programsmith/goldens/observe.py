@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from programsmith.goldens.agreement import ABSENT, agreement
 from programsmith.goldens.axes import SETTINGS, Axis, vary
 from programsmith.goldens.capture import Capture, Variation, expected_of, same, unsound
+from programsmith.payload.verifier.launcher import Result
 from programsmith.payload.verifier.model import Case, Expected
 from programsmith.records.golden import Recorded
 
@@ -60,11 +61,11 @@ class Observer:
         second = self._capture.run(case)
         base = replace(base, cpu_seconds=max(first.cpu_seconds, second.cpu_seconds), runs=2)
         if unsound(second) or not same(base.expected, expected_of(case, second)):
-            return self._waver(case, base)
+            return self._waver(case, base, [second])
         for setting in SETTINGS:
             if self._differs(case, base.expected, self._axes, setting):
                 cause = self._cause(case, base.expected, setting)
-                return replace(base, dropped=cause) if cause else self._waver(case, base, otherwise=UNEXPLAINED)
+                return replace(base, dropped=cause) if cause else self._waver(case, base, [])
         return base
 
     def again(self, case: Case, seen: Observation, times: int) -> Observation:
@@ -75,12 +76,15 @@ class Observer:
                 return replace(seen, runs=seen.runs + done, dropped=FLAKY, rare=True)
         return replace(seen, runs=seen.runs + times)
 
-    def _waver(self, case: Case, base: Observation, otherwise: str = FLAKY) -> Observation:
-        """Name the waver by a row of repeats: flaky, or `otherwise` where every repeat is alike."""
-        results = [self._capture.run(case) for _ in range(self._repeats)]
-        alike = sum(not unsound(r) and same(base.expected, expected_of(case, r)) for r in results)
-        word = otherwise if alike == len(results) else FLAKY
-        return replace(base, dropped=word, rare=alike >= self._rare_share * len(results))
+    def _waver(self, case: Case, base: Observation, others: list[Result]) -> Observation:
+        """Name a waver that no axis explains by a row of repeats: flaky, or unexplained where every run is alike."""
+        results = [*others, *(self._capture.run(case) for _ in range(self._repeats))]
+        shown = [base.expected, *(expected_of(case, r) for r in results if unsound(r) is None)]
+        usual = max(sum(same(a, b) for b in shown) for a in shown)
+        still = usual == len(results) + 1
+        return replace(
+            base, dropped=UNEXPLAINED if still else FLAKY, rare=usual >= self._rare_share * (len(results) + 1)
+        )
 
     def _differs(self, case: Case, base: Expected, axes: Sequence[Axis], setting: int) -> bool:
         variation: Variation = vary(axes, setting)

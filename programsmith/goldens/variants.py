@@ -46,7 +46,7 @@ def variants(
     `other` is the source and the request of the build at another path. Raises InfraError.
     """
     made = Variants()
-    made.forms[WRAPPER] = _wrapper(facts, oracle_dir, scratch / "wrapper", launcher_of([SHELL]))
+    made.forms[WRAPPER] = wrapper(facts, oracle_dir, scratch / "wrapper", launcher_of([SHELL]))
     source, request = other
     try:
         built = build_source(source, request)
@@ -63,7 +63,8 @@ def variants(
     return made
 
 
-def _wrapper(facts: OracleFacts, oracle_dir: Path, folder: Path, launcher: Launcher) -> Form:
+def wrapper(facts: OracleFacts, oracle_dir: Path, folder: Path, launcher: Launcher) -> Form:
+    """The oracle behind a script; `folder` is made to hold it."""
     folder.mkdir(mode=0o755)
     script = folder / facts.tool
     shutil.copyfile(Path(payload.__path__[0]) / "variants" / "wrapper.sh", script)

@@ -1,0 +1,38 @@
+#!/usr/bin/python3
+"""Prints what its first argument names: one of its surroundings each."""
+
+import locale
+import os
+import random
+import sys
+import time
+
+
+def order() -> str:
+    return " ".join(os.listdir("."))
+
+
+def width() -> str:
+    return "x" * min(100, os.get_terminal_size(0).columns if os.isatty(0) else int(os.environ["COLUMNS"]))
+
+
+PRINTS = {
+    "steady": lambda: "steady",
+    "tz": lambda: time.strftime("%H", time.localtime(0)),
+    "locale": lambda: str(locale.setlocale(locale.LC_ALL, "")),
+    "home": lambda: os.path.expanduser("~"),
+    "user": lambda: os.environ["USER"],
+    "hostname": lambda: os.uname().nodename,
+    "cwd": os.getcwd,
+    "umask": lambda: oct(os.umask(0)),
+    "columns": width,
+    "term": lambda: os.environ["TERM"],
+    "one_cpu": lambda: str(len(os.sched_getaffinity(0))),
+    "directory_order": order,
+    "hash_seed": lambda: " ".join({"alpha", "beta", "gamma", "delta", "epsilon"}),
+    "over_strict": lambda: sys.argv[0],
+    "always": lambda: str(random.SystemRandom().random()),
+}
+
+if __name__ == "__main__":
+    print(PRINTS[sys.argv[1]](), *sys.argv[2:])

@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from programsmith.goldens.axes import axes_of, vary
+from programsmith.goldens.capture import Capture, Form
+from programsmith.goldens.families import call_of
+from programsmith.goldens.observe import FLAKY, Observation, Observer
+from programsmith.goldens.suspects import Watched, chances, probe, pursue
+from programsmith.goldens.variants import OTHER_PATH, WRAPPER, wrapper
+from programsmith.payload.verifier.launcher import Mount
+from programsmith.payload.verifier.model import Case, Expected, FileEntry, Limits
+from programsmith.sandboxes import open_launcher
+from programsmith.sandboxes.view import list_view
+from tests.samples.golden import facts
+
+ROOT = Path(__file__).parents[2]
+WAVERS = ROOT / "tests/samples/wavers"
+RULE = yaml.safe_load((ROOT / "rules/goldens.yaml").read_bytes())
+LIMITS = Limits(
+    cpu_seconds=10,
+    wall_seconds=20,
+    memory_bytes=1 << 29,
+    pids=64,
+    output_bytes=1 << 20,
+    work_bytes=1 << 24,
+    work_files=100,
+)
+FILES = tuple(FileEntry(name) for name in (b"a", b"b", b"c"))
+AXES = axes_of(RULE["axes"])
+
+
+def observer(capture):
+    return Observer(capture, AXES, repeats=RULE["repeats"]["waverer"], rare_share=RULE["repeats"]["rare_share"])
+
+
+@pytest.fixture(scope="module")
+def launcher():
+    opened = open_launcher(list_view(programs=["/usr/bin/python3", "/bin/sh"]))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def scripted(launcher, tmp_path_factory):
+    """A capture of the Python program, with both honest variants."""
+    folder = tmp_path_factory.mktemp("scripted")
+    for place in ("oracle", "other/elsewhere"):
+        (folder / place).mkdir(parents=True)
+        shutil.copyfile(WAVERS / "wavers.py", folder / place / "tool")
+        (folder / place / "tool").chmod(0o755)
+    other = Form(
+        launcher=launcher,
+        program="/opt/oracle/elsewhere/tool",
+        mounts=(Mount(source=str(folder / "other"), target="/opt/oracle"),),
+    )
+    forms = {WRAPPER: wrapper(facts(), folder / "oracle", folder / "wrapper", launcher), OTHER_PATH: other}
+    os.chmod(folder, 0o755)
+    return Capture(launcher, facts(), folder / "oracle", LIMITS, forms)
+
+
+@pytest.fixture
+def compiled(launcher, tmp_path):
+    """A capture of the C program whose every launch has the next number."""
+    oracle = tmp_path / "oracle"
+    oracle.mkdir()
+    subprocess.run(["cc", "-O1", "-o", oracle / "tool", WAVERS / "turn.c"], check=True)
+    turn = oracle / "turn"
+    turn.write_text("0")
+
+    class Counting(Capture):
+        def vary(self, case, variation):
+            turn.write_text(str(self.launches + 1))
+            return super().vary(case, variation)
+
+    forms = {WRAPPER: wrapper(facts(), oracle, tmp_path / "wrapper", launcher)}
+    return Counting(launcher, facts(), oracle, LIMITS, forms)
+
+
+@pytest.mark.parametrize("axis", [a for a in AXES if a.cause != "over_strict"], ids=lambda a: a.name)
+def test_a_planted_dependence_is_dropped_under_its_own_cause(scripted, axis):
+    seen = observer(scripted).observe(Case(argv=(axis.name.encode(),), files=FILES))
+    assert seen.dropped == f"depends_on_{axis.name}"
+
+
+def test_a_case_that_holds_still_costs_four_launches(scripted):
+    before = scripted.launches
+    seen = observer(scripted).observe(Case(argv=(b"steady",), files=FILES))
+    assert (seen.dropped, seen.expected.stdout, seen.expected.files) == (None, b"steady\n", None)
+    assert scripted.launches - before == 4
+
+
+def test_a_variable_that_the_case_sets_itself_is_no_axis(scripted):
+    seen = observer(scripted).observe(Case(argv=(b"columns",), env=((b"COLUMNS", b"7"),)))
+    assert (seen.dropped, seen.expected.stdout) == (None, b"xxxxxxx\n")
+
+
+def test_a_case_that_shows_its_build_path_fails_an_honest_variant(scripted):
+    assert observer(scripted).observe(Case(argv=(b"over_strict",))).dropped == "over_strict"
+
+
+def test_a_case_that_shows_how_it_was_started_fails_an_honest_variant(compiled):
+    assert observer(compiled).observe(Case(argv=(b"name",))).dropped == "over_strict"
+
+
+def test_a_case_that_never_repeats_is_flaky_and_suspects_nobody(scripted):
+    seen = observer(scripted).observe(Case(argv=(b"always",)))
+    assert (seen.dropped, seen.rare) == (FLAKY, False)
+
+
+def test_a_flake_of_four_percent_takes_its_whole_family_and_nobody_else(compiled):
+    cases = [Case(argv=(b"-f", b"%d" % n)) for n in range(8)] + [Case(argv=(b"-a", b"%d" % n)) for n in range(8)]
+    watching = observer(compiled)
+    watched = [Watched(case=c, call=call_of(c, facts()), seen=watching.observe(c)) for c in cases]
+    assert 1 <= sum(w.seen.rare for w in watched) <= 3
+    pursue(watched, watching.again, RULE["repeats"], 1)
+    assert [w.seen.dropped for w in watched] == [FLAKY] * 8 + [None] * 8
+
+
+def still(case, dropped=None, *, rare=False):
+    expected = Expected(exit_code=0)
+    return Watched(
+        case=case,
+        call=call_of(case, facts()),
+        seen=Observation(expected=expected, cpu_seconds=0, runs=2, dropped=dropped, rare=rare),
+    )
+
+
+def counted(calls):
+    def again(case, seen, times):
+        calls.append((case.argv, times))
+        return seen
+
+    return again
+
+
+def test_suspects_are_the_cases_that_share_an_option_or_subcommand_with_a_rare_waverer():
+    calls = []
+    watched = [
+        still(Case(argv=(b"add", b"-a")), FLAKY, rare=True),
+        still(Case(argv=(b"add", b"-b"))),
+        still(Case(argv=(b"list", b"-a"))),
+        still(Case(argv=(b"list", b"-b"))),
+        still(Case(argv=())),
+    ]
+    pursue(watched, counted(calls), RULE["repeats"], 1)
+    assert sorted(calls) == [((b"add", b"-b"), 110), ((b"list", b"-a"), 110)]
+
+
+def test_nobody_is_a_suspect_of_a_case_that_differs_every_time():
+    calls = []
+    pursue([still(Case(argv=(b"1",)), FLAKY), still(Case(argv=(b"2",)))], counted(calls), RULE["repeats"], 1)
+    assert calls == []
+
+
+def test_probes_visit_one_case_per_family_as_far_as_launches_last():
+    calls = []
+    watched = [still(Case(argv=(option, b"%d" % n))) for option in (b"-a", b"-b", b"-c") for n in range(4)]
+    probe(watched, counted(calls), RULE["repeats"], 45, 1)
+    assert len(calls) == len({argv[0] for argv, _ in calls}) == 2
+    probe(watched, counted(calls), RULE["repeats"], -5, 1)
+    assert len(calls) == 2
+
+
+def test_the_chance_of_missing_a_flake_is_stated_as_computed():
+    stated = chances([still(Case(argv=(b"%d" % n,))) for n in range(50)], RULE["repeats"])
+    assert stated["missed_in_lone_case"] == pytest.approx(0.96**4 + 0.04**4, abs=1e-4)
+    assert stated["missed_in_suspect"] == pytest.approx(0.96**114, abs=1e-4)
+    assert stated["missed_in_suspect"] < 0.01
+    assert stated["missed_in_every_case"] == pytest.approx(0.96**200, rel=0.01)
+
+
+def test_axes_turn_all_at_once_and_alone():
+    both = [vary(AXES, setting) for setting in (0, 1)]
+    alone = vary([a for a in AXES if a.name == "cwd"], 1)
+    assert [v.form for v in both] == [WRAPPER, OTHER_PATH]
+    assert both[0].surroundings.cwd != both[1].surroundings.cwd
+    assert (alone.env, alone.surroundings.cwd, alone.form) == ((), both[1].surroundings.cwd, "release")
