@@ -174,7 +174,7 @@ def _solution(job: Job, lock: Lock, candidate: Candidate, source: Toolchain, pol
         refused = {f.path for f in findings(files, policy)}
         tar, _ = pack(e for e in files if e.kind == "file" and e.path not in refused)
         return Solution(kind="source", tar=tar, waived="")
-    facts = codec.load(job.inputs["oracle.json"], OracleFacts)
+    facts = codec.load(job.inputs["facts.json"], OracleFacts)
     tar, digest = pack(wrapper(candidate.target_language, facts.tool, oracle, facts.program))
     return Solution(kind="wrapper", tar=tar, waived=digest)
 

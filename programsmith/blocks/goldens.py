@@ -118,7 +118,7 @@ class _Bench:
         self._open = open_things
         self._launchers: dict[tuple[str, ...], Launcher] = {}
         self.lock = codec.load(job.inputs["lock.json"], Lock)
-        self.facts = codec.load(job.inputs["oracle.json"], OracleFacts)
+        self.facts = codec.load(job.inputs["facts.json"], OracleFacts)
         self.candidate = codec.load(job.inputs["candidate.json"], Candidate)
         self.source = SourceTree.open(job.inputs["source.tar"])
         self.tree = job.scratch / "oracle"

@@ -1,6 +1,6 @@
 """oracle: build the original at the locked commit, wrap it as an executable tree, collect its documentation.
 
-In: lock, source, candidate, spec.build. Out: oracle.json, oracle.tar (shown at /opt/oracle), docs.tar. Says
+In: lock, source, candidate, spec.build. Out: facts.json, oracle.tar (shown at /opt/oracle), docs.tar. Says
 unbuildable or toolchain_too_old, with the end of the log or both versions.
 """
 
@@ -53,7 +53,7 @@ def run(job: Job) -> Outcome:
     shown = [replace(e, content=redacted(e.content, lock, candidate.tool, rule["marker"])) for e in texts]
     shown += docs.licences(source, lock, vendor)
     facts = _facts(candidate, built, said, oracle)
-    codec.dump(job.outputs["oracle.json"], facts)
+    codec.dump(job.outputs["facts.json"], facts)
     write_tar(job.outputs["oracle.tar"], built.install)
     write_tar(job.outputs["docs.tar"], {e.path: e for e in shown}.values())
     return _outcome(request, built, facts, len(shown))

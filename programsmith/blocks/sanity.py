@@ -146,7 +146,7 @@ def _only_fails(bench: Bench, got: Grade, at: str) -> str:
 def _replayed(bench: Bench) -> Grade:
     """The oracle at the run stage; in a view of its own language where the target's has no way to start it."""
     job = bench.job
-    facts = codec.load(job.inputs["oracle.json"], OracleFacts)
+    facts = codec.load(job.inputs["facts.json"], OracleFacts)
     candidate = codec.load(job.inputs["candidate.json"], Candidate)
     tree = job.scratch / "oracle"
     write_tree(str(tree), read_tar(job.inputs["oracle.tar"]))
