@@ -52,7 +52,7 @@ def detect(tree: SourceTree, rule: Mapping[str, Any]) -> Detected:
     known = toolchains(rule)
     suffixes = {name: tc.suffixes for name, tc in known.items()} | {n: tuple(s) for n, s in rule["elsewhere"].items()}
     lines = _lines(tree, suffixes)
-    if not any(lines[name] for name in known) and not any(lines.values()):
+    if not any(lines.values()):
         raise RefusedError("no_code", "no file of a programming language outside tests and documentation")
     language = max(lines, key=lambda name: lines[name])
     if language not in known:

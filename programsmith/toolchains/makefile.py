@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 ASSIGN = re.compile(r"\s*(?:export\s+)?([A-Za-z_][\w.-]*)\s*(\+|:{1,3}|\?)?=\s*(.*)")
-RULE = re.compile(r"([^\t#:=][^#:=]*?)\s*::?\s*(?!=)([^=]*)")
+RULE = re.compile(r"([^\t#:=][^#:=]*?)\s*::?\s*(?!=)(.*)")
 REFERENCE = re.compile(r"\$[({]([\w.-]+)(?::([^=)}]*)=([^)}]*))?[)}]")
 MOST_ROUNDS = 10
 MOST_LETTERS = 20_000  # of an expanded text; a value is at most a fifth of it
@@ -48,12 +48,12 @@ class Makefile:
             if line.startswith("\t"):
                 recipe.append(line.strip())
                 continue
-            hit = RULE.fullmatch(line.rstrip())
-            if hit is None or ASSIGN.fullmatch(line):
+            hit = None if ASSIGN.fullmatch(line) else RULE.fullmatch(self.expand(line.rstrip()))
+            if hit is None:
                 continue
             self.rules += [Rule(target, needs, tuple(recipe)) for target, needs in heads]
-            needs = tuple(self.expand(hit[2].partition(";")[0]).split())
-            heads, recipe = [(target, needs) for target in self.expand(hit[1]).split()], []
+            needs = tuple(hit[2].partition(";")[0].split())
+            heads, recipe = [(target, needs) for target in hit[1].split()], []
 
     def words(self, name: str) -> list[str]:
         """The expanded words of a variable; none where it is not set."""
