@@ -17,7 +17,7 @@ static const char ASK[] = "\x12\x34\x01\0\0\1\0\0\0\0\0\0\5probe\7invalid\0\0\1\
 static int ask(int family, int kind, const void *address, socklen_t size)
 {
     char answer[16];
-    struct timeval wait = {0, 500000};
+    struct timeval wait = {3, 0};
     int way = socket(family, kind, 0), fault = 0;
     if (way < 0)
         return errno;

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 
 ASK = b"\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x05probe\x07invalid\x00\x00\x01\x00\x01"
-SECONDS = 0.5
+SECONDS = 3.0
 
 
 def ask(family: int, kind: int, address: object) -> None:

@@ -1,0 +1,238 @@
+"""A small task for the tests of bundles: a program of two languages, its oracle really built and captured."""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from programsmith.blocks import create, images
+from programsmith.bundle.manifest import Manifest
+from programsmith.compiler.plan import STEP
+from programsmith.job import Job, Rules, Tracked
+from programsmith.payload.verifier.environment import ORACLE, case_env
+from programsmith.payload.verifier.launcher import Launcher, Mount, Request
+from programsmith.payload.verifier.model import Case, Expected, FileEntry, Limits
+from programsmith.payload.verifier.tree import write_tree
+from programsmith.records import codec
+from programsmith.records.golden import Golden, Provenance, Split
+from programsmith.records.lock import Candidate, EntryPoint, Lock, OracleFacts
+from programsmith.rulebook.load import Rulebook
+from programsmith.sandboxes import open_launcher
+from programsmith.sources.tree import SourceTree, tree_digest, write_tar
+from programsmith.toolchains.build import build_source
+from programsmith.toolchains.load import toolchains
+from programsmith.toolchains.recipe import BuildRequest
+from programsmith.toolchains.views import run_view
+
+SAMPLES = Path(__file__).parents[2] / "samples" / "rot"
+COMMIT = "5f0c1d2e3b4a59687786958493a2b1c0d9e8f706"
+LIMITS = Limits(
+    cpu_seconds=20, wall_seconds=60, memory_bytes=1 << 30, pids=64, output_bytes=1 << 20, work_bytes=1 << 26, work_files=999
+)
+SPEC: dict[str, Any] = {
+    "name": "rot",
+    "description": "rot turns letters.",
+    "build": {"recipe": "auto", "fetch": [], "build": [], "packages": [], "env": {}},
+    "goldens": {"compare": {"stdout": "bytes", "exit_code": "exact", "files": "tree", "stderr": "emptiness"}},
+    "reward": "binary",
+    "seal": "inline",
+    "sandbox": "bubblewrap",
+    "budget": {"usd": None, "agent_wall": "2h"},
+}
+ENTRIES = {
+    "python": EntryPoint(tool="rot", kind="python-script", target="rot.py", how="script"),
+    "c": EntryPoint(tool="rot", kind="c-binary", target="rot", how="Makefile"),
+}
+CASES = [
+    Case(argv=(), stdin=b"Hello, World\n"),
+    Case(argv=(), stdin=b"the quick brown fox jumps over the lazy dog, again and again\n"),
+    Case(argv=(b"-n", b"1"), stdin=b"abcxyz\n"),
+    Case(argv=(b"-n", b"2"), stdin=b"\xff\x00abc"),
+    Case(argv=(b"-n", b"25"), stdin=b"a long enough line of text, so that it is longer than forty bytes\n"),
+    Case(argv=(b"-n", b"x"), stdin=b""),
+    Case(argv=(b"-o", b"out.txt"), stdin=b"into a file\n"),
+    Case(argv=(b"-o", b"d/out.txt"), stdin=b"deep\n", files=(FileEntry(b"d", "dir", 0o755),)),
+    Case(argv=(b"in.txt",), files=(FileEntry(b"in.txt", content=b"From a file\n"),)),
+    Case(argv=(b"in.txt",), files=(FileEntry(b"in.txt", content=b"From another file\n"),)),
+    Case(argv=(b"missing.txt",)),
+    Case(argv=(b"-e",), env=((b"ROT", b"3"),), stdin=b"by the environment\n"),
+    Case(argv=(b"-e",), env=((b"ROT", b"4"),), stdin=b"by the environment\n"),
+    Case(argv=(b"--bad",), stdin=b""),
+]
+
+
+@dataclass
+class Toy:
+    """Artifacts of one small task in `folder`, and jobs over them."""
+
+    folder: Path
+    spec: dict[str, Any] = field(default_factory=lambda: {**SPEC})
+    rules: Mapping[str, Any] = field(default_factory=dict)
+    owner_secret: bytes | None = None
+
+    def job(self, block: str, scratch: str = "scratch") -> Job:
+        """A job of `block`; outputs go to where its readers look for them."""
+        step = STEP[block]
+        place = self.folder / scratch
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir(parents=True)
+        book = Rulebook(None)
+        return Job(
+            spec=Tracked("spec field", self.spec, step.spec),
+            rules=Rules(lambda name: self.rules.get(name) or book.load(name), step.rules),
+            inputs={name: self.path(name) for name in step.reads},
+            outputs={name: self.path(name) for name in step.writes},
+            scratch=place,
+            project=self.folder,
+            store=self.folder,
+            dist=self.folder / "dist",
+            owner_secret=self.owner_secret,
+            say=lambda line: print(line),
+        )
+
+    def path(self, artifact: str) -> Path:
+        """Where an artifact lies."""
+        path = self.folder / artifact.replace("r/", "r0/").rstrip("/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+    @property
+    def bundle(self) -> Path:
+        return self.path("r/bundle/")
+
+    @property
+    def manifest(self) -> Manifest:
+        return codec.load(self.path("r/manifest.json"), Manifest)
+
+    def copy(self, folder: Path) -> Toy:
+        """The same task elsewhere, to be mutated."""
+        shutil.copytree(self.folder, folder, symlinks=True)
+        return dataclasses.replace(self, folder=folder, spec={**self.spec})
+
+
+def capture(launcher: Launcher, tree: Path, program: str, case: Case) -> Golden:
+    """The golden of a case, captured from the oracle as grading runs it."""
+    result = launcher.run(
+        Request(
+            program=program,
+            argv=(b"rot", *case.argv),
+            env=case_env(case.env),
+            limits=LIMITS,
+            stdin=case.stdin,
+            files=case.files,
+            mounts=(Mount(source=str(tree), target=ORACLE),),
+        )
+    )
+    assert result.started, result
+    before = {f.path: f.content for f in case.files}
+    changed = {f.path: f.content for f in result.files or ()} != before
+    expected = Expected(
+        exit_code=result.exit_code,
+        signal=result.signal,
+        stdout=result.stdout,
+        stderr_empty=not result.stderr,
+        files=result.files if changed else None,
+    )
+    words = [a.decode() for a in case.argv if a.startswith(b"-")]
+    return Golden(
+        id=case.id,
+        case=case,
+        expected=expected,
+        provenance=Provenance(miner="hand", path=b"tests", line=1, blob="0" * 64, licence="MIT"),
+        family=" ".join(["rot", *words]),
+        group=case.id,
+        agreement="absent",
+        cpu_seconds=result.cpu_seconds,
+    )
+
+
+def make(folder: Path, language: str, target: str) -> Toy:
+    """Lock, source, oracle and pool of the sample in `language`, to be re-implemented in `target`."""
+    toy = Toy(folder)
+    source = [
+        FileEntry(p.name.encode(), "file", 0o644, p.read_bytes()) for p in sorted((SAMPLES / language).iterdir()) if p.is_file()
+    ]
+    write_tar(toy.path("source.tar"), source)
+    lock = Lock(
+        name="rot",
+        origin="https://example.org/turner/rot-tool.git",
+        commit=COMMIT,
+        tree=tree_digest(source),
+        files=len(source),
+        licence="MIT",
+        licences=(),
+        language=language,
+        build_system={"c": "make", "python": "python"}[language],
+        code_lines=30,
+        entry_points=(ENTRIES[language],),
+    )
+    codec.dump(toy.path("lock.json"), lock)
+    codec.dump(toy.path("candidate.json"), candidate(language, target))
+    oracle(toy, lock, source)
+    return toy
+
+
+def candidate(language: str, target: str) -> Candidate:
+    return Candidate(
+        tool="rot", target_language=target, source_language=language, entry=ENTRIES[language], scope="program",
+        code_lines=30, options=3, score=1.0, reasons=(),
+    )  # fmt: skip
+
+
+def oracle(toy: Toy, lock: Lock, source: list[FileEntry]) -> None:
+    """Build the oracle, capture every case, split by turns."""
+    tc = toolchains(Rulebook(None).load("toolchains"))[lock.language]
+    built = build_source(
+        SourceTree(source),
+        BuildRequest(toolchain=tc, lock=lock, entry=lock.entry_points[0], spec_build=SPEC["build"], limits=LIMITS, vendor=()),
+    )
+    write_tar(toy.path("oracle.tar"), built.install)
+    tree = toy.folder / "oracle-tree"
+    write_tree(str(tree), built.install)
+    facts = OracleFacts(
+        tool="rot", program=built.program, language=lock.language, exec_allowed=(), recipe=built.recipe,
+        subcommands=(), options=("-n", "-o", "-e"), version="1", fingerprint="",
+    )  # fmt: skip
+    codec.dump(toy.path("facts.json"), facts)
+    launcher = open_launcher(run_view(tc))
+    try:
+        goldens = sorted((capture(launcher, tree, built.program, c) for c in CASES), key=lambda g: g.id)
+    finally:
+        launcher.close()
+    shutil.rmtree(tree)
+    codec.dump_lines(toy.path("pool.jsonl"), goldens)
+    ids = [g.id for g in goldens]
+    codec.dump(toy.path("split.json"), Split(public=tuple(ids[::2]), held_out=tuple(ids[1::2]), reserve=()))
+    docs = [FileEntry(b"README.md", content=b"# rot\n\nTurns letters by N places.\n"), FileEntry(b"help.txt", content=HELP)]
+    write_tar(toy.path("docs.tar"), docs)
+
+
+HELP = b"usage: rot [-n N] [-e] [-o FILE] [FILE]\n"
+
+
+@pytest.fixture(scope="session")
+def toys(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Toy]:
+    """Makes, once each, the task from one language to another, with its bundle and environment."""
+    made: dict[tuple[str, str], Toy] = {}
+
+    def get(language: str, target: str) -> Toy:
+        if (language, target) not in made:
+            toy = make(tmp_path_factory.mktemp(f"{language}-{target}"), language, target)
+            create.run(toy.job("create"))
+            images.run(toy.job("images"))
+            made[language, target] = toy
+        return made[language, target]
+
+    return get
+
+
+@pytest.fixture
+def toy(toys: Callable[[str, str], Toy], tmp_path: Path) -> Iterator[Toy]:
+    """The Python task, in a copy of its own."""
+    yield toys("python", "python").copy(tmp_path / "toy")
