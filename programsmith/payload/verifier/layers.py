@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import binascii
 import bz2
-import gzip
+import contextlib
 import io
 import lzma
 import re
@@ -17,6 +17,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 from programsmith.payload.verifier.magic import begins_with_code
 
@@ -131,51 +132,70 @@ def _begins_well(head: bytes) -> bool:
     return begins_with_code(head) is not None or any(magic.match(head) for magic, _, _ in _PACKED)
 
 
-def _unzlib(content: bytes, budget: Budget) -> Iterator[bytes]:
-    yield from _read(lambda: zlib.decompressobj().decompress(content, budget.left + 1), budget)
+class _Decompressor(Protocol):
+    """What the standard decompressors share."""
+
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+    def decompress(self, content: bytes, most: int, /) -> bytes:
+        """The next bytes, at most `most`."""
 
 
-def _unpack_with(opener: Callable[[io.BytesIO], io.BufferedIOBase]) -> Callable[[bytes, Budget], Iterator[bytes]]:
+def _streams(make: Callable[[], _Decompressor]) -> Callable[[bytes, Budget], Iterator[bytes]]:
+    """Unpack what packed streams, one after the other, yield before their end or their first fault."""
+
     def unpack(content: bytes, budget: Budget) -> Iterator[bytes]:
-        yield from _read(lambda: _partly(opener(io.BytesIO(content)), budget.left + 1), budget)
+        found, at = bytearray(), 0
+        for _ in range(_MOST_STREAMS):
+            at = _stream(make(), content, at, found, budget)
+            if at >= len(content):
+                yield bytes(found)
+                return
+        raise BudgetError(f"it is packed in more than {_MOST_STREAMS} pieces")
 
     return unpack
 
 
-def _partly(stream: io.BufferedIOBase, most: int) -> bytes:
-    """What a packed stream yields before its end or its first fault, at most `most` bytes."""
-    found = bytearray()
-    try:
-        while len(found) < most and (part := stream.read(min(1 << 20, most - len(found)))):
-            found += part
-    except _FAULTS:
-        return bytes(found)
-    return bytes(found)
+def _stream(one: _Decompressor, content: bytes, at: int, found: bytearray, budget: Budget) -> int:
+    """Unpack one stream onto `found`; where the next one begins, the end of `content` where there is none."""
+    while at < len(content):
+        piece = content[at : at + _PIECE]
+        try:
+            part = one.decompress(piece, budget.left + 1)
+        except _FAULTS:
+            return len(content)
+        budget.spend(len(part))
+        found += part
+        at += len(piece)
+        if one.eof:
+            return at - len(one.unused_data)
+    return at
 
 
 def _unzip(content: bytes, budget: Budget) -> Iterator[bytes]:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             for member in archive.infolist():
-                yield from _read(lambda m=member: _partly_member(archive, m, budget), budget)  # type: ignore[misc]
+                yield _member(archive, member, budget)
     except _FAULTS:
         return
 
 
-def _partly_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, budget: Budget) -> bytes:
-    with archive.open(member) as stream:
-        return _partly(stream, budget.left + 1)  # type: ignore[arg-type]
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, budget: Budget) -> bytes:
+    found = bytearray()
+    with contextlib.suppress(*_FAULTS), archive.open(member) as stream:
+        while part := stream.read(min(_PIECE, budget.left + 1)):
+            budget.spend(len(part))
+            found += part
+    return bytes(found)
 
 
-def _read(read: Callable[[], bytes], budget: Budget) -> Iterator[bytes]:
-    try:
-        inner = read()
-    except _FAULTS:
-        return
-    budget.spend(len(inner))
-    yield inner
-
-
+_MOST_STREAMS = 256
+_PIECE = 512  # a decompressor that meets a fault keeps what the piece before it gave
 _FAULTS = (
     zlib.error,
     lzma.LZMAError,
@@ -188,9 +208,9 @@ _FAULTS = (
 )
 
 _PACKED: tuple[tuple[re.Pattern[bytes], str, Callable[[bytes, Budget], Iterator[bytes]]], ...] = (
-    (re.compile(rb"\x1f\x8b\x08"), "gzip", _unpack_with(lambda raw: gzip.GzipFile(fileobj=raw))),
-    (re.compile(rb"\x78[\x01\x5e\x9c\xda]"), "zlib", _unzlib),
-    (re.compile(rb"BZh[1-9]1AY&SY"), "bzip2", _unpack_with(bz2.BZ2File)),
-    (re.compile(rb"\xfd7zXZ\x00|\x5d\x00\x00[\x00-\xff]{2}", re.DOTALL), "xz", _unpack_with(lzma.LZMAFile)),
+    (re.compile(rb"\x1f\x8b\x08"), "gzip", _streams(lambda: zlib.decompressobj(31))),
+    (re.compile(rb"\x78[\x01\x5e\x9c\xda]"), "zlib", _streams(zlib.decompressobj)),
+    (re.compile(rb"BZh[1-9]1AY&SY"), "bzip2", _streams(bz2.BZ2Decompressor)),
+    (re.compile(rb"\xfd7zXZ\x00|\x5d\x00\x00[\x00-\xff]{2}", re.DOTALL), "xz", _streams(lzma.LZMADecompressor)),
     (re.compile(rb"PK\x03\x04"), "zip", _unzip),
 )

@@ -14,10 +14,15 @@ _ANYWHERE = (
     ("ar archive", re.compile(rb"!<(?:arch|thin)>\n[\x20-\x7e]{58}`\n")),
     ("WebAssembly", re.compile(rb"\x00asm[\x01\x02]\x00\x00\x00")),
 )
+_MACHINES = rb"(?:[\x07\x0c\x12]\x00\x00[\x00\x01]|[\x00\x01]\x00\x00[\x07\x0c\x12])"
 _AT_START = (
-    ("LLVM bitcode", re.compile(rb"BC\xc0\xde|\xde\xc0\x17\x0b")),
-    ("Mach-O", re.compile(rb"\xfe\xed\xfa[\xce\xcf]|[\xce\xcf]\xfa\xed\xfe|\xca\xfe\xba\xbe\x00\x00\x00[\x01-\x14]")),
-    ("Java class", re.compile(rb"\xca\xfe\xba\xbe\x00[\x00-\xff]\x00[\x2d-\x60]", re.DOTALL)),
+    ("LLVM bitcode", re.compile(rb"BC\xc0\xde[\x21\x35][\x0c\x14]\x00\x00|\xde\xc0\x17\x0b\x00{4}")),
+    ("Mach-O", re.compile(rb"(?:\xfe\xed\xfa[\xce\xcf]|[\xce\xcf]\xfa\xed\xfe)" + _MACHINES)),
+    ("Mach-O", re.compile(rb"\xca\xfe\xba\xbe\x00\x00\x00[\x01-\x14]" + _MACHINES)),
+    (
+        "Java class",
+        re.compile(rb"\xca\xfe\xba\xbe(?:\x00[\x00\x03]|\xff{2})\x00[\x2d-\x60].{2}[\x01\x03-\x14]", re.DOTALL),
+    ),
     ("Python bytecode", re.compile(rb"(?:[\x00-\xff][\x0b-\x0f]|\x03\xf3)\r\n[\x00-\x03]\x00\x00\x00", re.DOTALL)),
     ("Lua bytecode", re.compile(rb"\x1bLua[\x50-\x5f]|\x1bLJ[\x01-\x02]")),
     ("Dalvik bytecode", re.compile(rb"dex\n0[0-9]{2}\x00")),
