@@ -37,6 +37,7 @@ _HEX_RUN = re.compile(rb"(?:(?:0[xX]|\\x|%)?+[0-9A-Fa-f]{2}[^0-9A-Za-z\\%]{0,16}
 _HEX_NOISE = re.compile(rb"0[xX](?=[0-9A-Fa-f]{2})|[^0-9A-Fa-f]++")
 _ESCAPE = re.compile(rb"\\(?:x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|u\{?0{0,4}([0-9A-Fa-f]{2})\}?|([abfnrtve\\'\"]))")
 _ESCAPED_START = re.compile(rb"""(?<=["'])(?=[^"'\n]{0,4}\\)""")
+_LITERAL = {ord(q): re.compile(rb"(?:\\.|[^\\" + q + rb"])*+", re.DOTALL) for q in (b"'", b'"')}
 _NAMED = dict(zip(b"abfnrtve\\'\"", b"\a\b\f\n\r\t\v\x1b\\'\"", strict=True))
 _NUMBER = rb"(?:0[xX][0-9A-Fa-f]{1,2}|0[oO]?[0-7]{1,3}|[0-9]{1,3})"
 _ARRAY = re.compile(_NUMBER + rb"(?:(?:[uU]8)?+[^0-9A-Za-z]{1,16}+" + _NUMBER + rb"){31,}+")
@@ -110,9 +111,10 @@ def _escapes(content: bytes, budget: Budget) -> Iterator[Layer]:
     yield "escapes", _ESCAPE.sub(_unescape, joined)
     for start in _ESCAPED_START.finditer(joined):
         if _begins_well(_ESCAPE.sub(_unescape, joined[start.start() : start.start() + _HEAD])):
-            rest = joined[start.start() :]
-            budget.spend(len(rest))
-            yield "escapes", _ESCAPE.sub(_unescape, rest)
+            literal = _LITERAL[joined[start.start() - 1]].match(joined, start.start())
+            assert literal is not None
+            budget.spend(len(literal[0]))
+            yield "escapes", _ESCAPE.sub(_unescape, literal[0])
 
 
 def _unescape(match: re.Match[bytes]) -> bytes:
