@@ -5,20 +5,21 @@ import sys
 from tally.errors import TallyError, UsageError
 
 FLAG, TEXT, NUMBER = "flag", "text", "number"
-COMMON = {"delimiter": TEXT, "no-header": FLAG, "output": TEXT}
+COMMON = {"--delimiter": TEXT, "--no-header": FLAG, "--output": TEXT}
 COMMANDS = {
-    "count": {"column": TEXT, "ignore-case": FLAG, "minimum": NUMBER, "order": TEXT, "percent": FLAG},
-    "sum": {"columns": TEXT, "average": FLAG, "extremes": FLAG, "places": NUMBER, "lenient": FLAG},
+    "count": {"--column": TEXT, "--ignore-case": FLAG, "--minimum": NUMBER, "--order": TEXT, "--percent": FLAG},
+    "sum": {"--columns": TEXT, "--average": FLAG, "--extremes": FLAG, "--places": NUMBER, "--lenient": FLAG},
     "group": {
-        "by": TEXT, "value": TEXT, "function": TEXT, "order": TEXT, "reverse": FLAG, "places": NUMBER, "total": FLAG,
+        "--by": TEXT, "--value": TEXT, "--function": TEXT, "--order": TEXT, "--reverse": FLAG, "--places": NUMBER,
+        "--total": FLAG,
     },
-    "top": {"column": TEXT, "keep": NUMBER, "lowest": FLAG, "ties": FLAG, "rank": FLAG},
-    "join": {"on": TEXT, "right-on": TEXT, "keep": TEXT, "fill": TEXT},
-    "format": {"style": TEXT, "align": TEXT, "gap": NUMBER, "limit": NUMBER, "number": FLAG},
-    "pick": {"columns": TEXT, "exclude": TEXT, "where": TEXT, "unique": FLAG},
-    "hist": {"column": TEXT, "bins": NUMBER, "width": NUMBER, "symbol": TEXT, "cumulative": FLAG},
-    "check": {"types": TEXT, "unique": TEXT, "required": TEXT, "most": NUMBER},
-    "split": {"column": TEXT, "prefix": TEXT},
+    "top": {"--column": TEXT, "--keep": NUMBER, "--lowest": FLAG, "--ties": FLAG, "--rank": FLAG},
+    "join": {"--on": TEXT, "--right-on": TEXT, "--keep": TEXT, "--fill": TEXT},
+    "format": {"--style": TEXT, "--align": TEXT, "--gap": NUMBER, "--limit": NUMBER, "--number": FLAG},
+    "pick": {"--columns": TEXT, "--exclude": TEXT, "--where": TEXT, "--unique": FLAG},
+    "hist": {"--column": TEXT, "--bins": NUMBER, "--width": NUMBER, "--symbol": TEXT, "--cumulative": FLAG},
+    "check": {"--types": TEXT, "--unique": TEXT, "--required": TEXT, "--most": NUMBER},
+    "split": {"--column": TEXT, "--prefix": TEXT},
 }
 DELIMITERS = {"tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " ", "colon": ":"}
 
@@ -48,11 +49,35 @@ def run(words):
         raise UsageError("unknown command: %s" % command)
     options, files = parse(rest, {**COMMON, **COMMANDS[command]})
     tables = read_tables(command, options, files)
-    work = __import__("tally.%s_command" % command, fromlist=["work"]).work
-    lines, code = work(tables, options)
+    lines, code = work_of(command)(tables, options)
     if "output" in options:
         return save(options["output"], lines), code
     return lines, code
+
+
+def work_of(command):
+    """The function that does a command. Only its module is loaded, so that every command starts fast."""
+    if command == "count":
+        from tally.count_command import work
+    elif command == "sum":
+        from tally.sum_command import work
+    elif command == "group":
+        from tally.group_command import work
+    elif command == "top":
+        from tally.top_command import work
+    elif command == "join":
+        from tally.join_command import work
+    elif command == "format":
+        from tally.format_command import work
+    elif command == "pick":
+        from tally.pick_command import work
+    elif command == "hist":
+        from tally.hist_command import work
+    elif command == "check":
+        from tally.check_command import work
+    else:
+        from tally.split_command import work
+    return work
 
 
 def parse(words, known):
@@ -68,27 +93,28 @@ def parse(words, known):
         if not word.startswith("--"):
             files.append(word)
             continue
-        name, equals, value = word[2:].partition("=")
-        if name not in known:
-            raise UsageError("unknown option: --%s" % name)
-        if known[name] == FLAG:
+        option, equals, value = word.partition("=")
+        if option not in known:
+            raise UsageError("unknown option: %s" % option)
+        if known[option] == FLAG:
             if equals:
-                raise UsageError("option --%s takes no value" % name)
-            options[name] = True
-            continue
-        if not equals:
+                raise UsageError("option %s takes no value" % option)
+            value = True
+        elif not equals:
             if at >= len(words):
-                raise UsageError("option --%s needs a value" % name)
+                raise UsageError("option %s needs a value" % option)
             value = words[at]
             at += 1
-        options[name] = whole_number(name, value) if known[name] == NUMBER else value
+        if known[option] == NUMBER:
+            value = whole_number(option, value)
+        options[option[2:]] = value
     return options, files
 
 
-def whole_number(name, value):
+def whole_number(option, value):
     """The value of a counting option."""
     if not value.isdecimal() or not value.isascii() or len(value) > 6:
-        raise UsageError("option --%s needs a whole number, got %s" % (name, value))
+        raise UsageError("option %s needs a whole number, got %s" % (option, value))
     return int(value)
 
 
