@@ -35,15 +35,16 @@ TYPES: dict[str, type | tuple[type, ...]] = {
     "array": list,
     "object": dict,
 }
+VALUES = ("const", "enum", "pattern", "type")
 MISSING = ("required", "dependentRequired", "minProperties")
 BOUNDS = (
     ("minimum", "at least {}"),
     ("exclusiveMinimum", "above {}"),
     ("maximum", "at most {}"),
     ("exclusiveMaximum", "below {}"),
-    ("minLength", "of {} characters or more"),
+    ("minLength", "of at least {} characters"),
     ("maxLength", "of at most {} characters"),
-    ("minItems", "of {} or more"),
+    ("minItems", "of at least {}"),
     ("pattern", "matching {}"),
 )
 
@@ -162,20 +163,20 @@ def _wrongs(schema: Schema, value: Any) -> Iterator[_Wrong]:
 
 
 def _selected(errors: Iterable[Any]) -> Iterator[_Wrong]:
-    """Errors with each choice replaced by the errors of the branch that the value's type selects."""
+    """Errors with each choice replaced by those inside the branch that the value's type selects."""
     for error in errors:
-        if error.validator == "anyOf":
-            branch = matching(error.schema, error.instance)
-            inner = [e for e in error.context if error.schema["anyOf"][e.schema_path[0]] is branch]
-            if inner:
-                yield from _selected(inner)
-                continue
+        branch = matching(error.schema, error.instance) if error.validator == "anyOf" else error.schema
+        inner = [e for e in error.context if error.schema["anyOf"][e.schema_path[0]] is branch]
+        if inner and not ("title" in error.schema and any(not e.path and e.validator in VALUES for e in inner)):
+            yield from _selected(inner)
+            continue
+        of_a_key = "propertyNames" in error.schema_path
         yield _Wrong(
             keyword=error.validator,
             argument=error.validator_value,
             schema=error.schema,
             value=error.instance,
-            keys=tuple(error.absolute_path),
+            keys=(*error.absolute_path, *([error.instance] if of_a_key else [])),
         )
 
 
@@ -184,10 +185,6 @@ def _fault(document: Document, root: Schema, wrong: _Wrong) -> tuple[Place, Inpu
     match wrong.keyword:
         case "additionalProperties":
             return _unknown(document, root, wrong)
-        case "propertyNames":
-            keys = (*keys, value)
-            place = document.places[keys]
-            return place, fault(place, dotted(keys), wanted(wrong.schema), quoted(str(value)))
         case "required" | "dependentRequired":
             return place, _missing(wrong, place)
         case "uniqueItems":

@@ -40,10 +40,11 @@ def check_available(spec: Spec) -> None:
         if value not in runs:
             place = spec.place(*keys)
             hint = "this version has no block that runs it; leave the field out"
-            raise fault(place, field, " or ".join(_said(v) for v in runs), got(value, place), hint)
+            raise fault(place, field, " or ".join(said(v) for v in runs), got(value, place), hint)
 
 
-def _said(value: Any) -> str:
+def said(value: Any) -> str:
+    """A value in words."""
     match value:
         case None | []:
             return "none"

@@ -1,0 +1,499 @@
+"""Every mistake in a spec is one line: file, line, field, wanted, got, nearest name."""
+
+import os
+
+import pytest
+
+from programsmith.errors import Exit, InputError
+from programsmith.spec.load import load_spec, read_spec
+
+OK = "name: t\nsource: {path: src}\n"
+AGENTS = "one of `nop`, `oracle`, `scripted`, `command`, `claude-code`, `codex`, `gemini-cli`, `mini-swe-agent`"
+PAID = "rollouts: [{agent: codex, model: openai/gpt-5.5}]\n"
+
+
+@pytest.fixture
+def project(tmp_path):
+    for folder in ("specs", "src", "cache", "cache/inner"):
+        (tmp_path / folder).mkdir()
+    return tmp_path
+
+
+def refusal(project, text, name="t.yaml"):
+    path = project / "specs" / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(InputError) as error:
+        load_spec(path, project)
+    assert error.value.exit is Exit.USAGE
+    assert "\n" not in str(error.value)
+    assert str(error.value).isprintable()
+    return str(error.value)
+
+
+YAML_FAULTS = {
+    "empty": ("", "specs/t.yaml: wanted a mapping of fields, got an empty file"),
+    "only a comment": ("# nothing\n", "specs/t.yaml: wanted a mapping of fields, got an empty file"),
+    "null": ("~\n", "specs/t.yaml: wanted a mapping of fields, got an empty file"),
+    "list": ("- name: t\n", "specs/t.yaml:1: wanted a mapping of fields, got a list"),
+    "scalar": ("tally\n", "specs/t.yaml:1: wanted a mapping of fields, got `tally`"),
+    "two documents": (OK + "---\nname: u\n", "specs/t.yaml:3: wanted one document, got a second one"),
+    "tab": ("name: t\nsource:\n\tpath: src\n", "specs/t.yaml:3: wanted spaces as indentation, got a tab"),
+    "repeated key": (OK + "name: u\n", "specs/t.yaml:3: name: wanted each key once, got a repeated key"),
+    "repeated inner key": (
+        "name: t\nsource: {path: src, path: x}\n",
+        "specs/t.yaml:2: path: wanted each key once, got a repeated key",
+    ),
+    "anchor loop": (OK + "build: &x {env: *x}\n", "specs/t.yaml:3: wanted an alias that ends, got `*x` inside `&x`"),
+    "unknown alias": (OK + "build: *x\n", "specs/t.yaml:3: wanted an alias of an anchor above, got `*x`"),
+    "tag": (
+        OK + "build: !!python/object/apply:os.system [ls]\n",
+        "specs/t.yaml:3: wanted plain YAML without tags, got the tag `tag:yaml.org,2002:python/object/apply:os.system`",
+    ),
+    "own tag": (OK + "build: !env x\n", "specs/t.yaml:3: wanted plain YAML without tags, got the tag `!env`"),
+    "nan": (OK + "budget: {usd: .nan}\n", "specs/t.yaml:3: wanted a finite number, got `.nan`"),
+    "infinity": (OK + "budget: {usd: -.Inf}\n", "specs/t.yaml:3: wanted a finite number, got `-.Inf`"),
+    "overflow": (OK + "budget: {usd: 1e999}\n", "specs/t.yaml:3: wanted a finite number, got `1e999`"),
+    "huge integer": (
+        OK + f"generation: {'9' * 5000}\n",
+        f"specs/t.yaml:3: wanted a number of at most 18 digits, got `{'9' * 60}…`",
+    ),
+    "not UTF-8": (b"name: t\nsource: {path: src}\n# \xff\n", "specs/t.yaml:3: wanted UTF-8 text, got the byte 0xff"),
+    "UTF-16": (OK.encode("utf-16"), "specs/t.yaml:1: wanted UTF-8 text, got the byte 0xff"),
+    "control character": ("name: t\n# \x1b[2J\n", "specs/t.yaml:2: wanted printable text, got the character U+001B"),
+    "NUL": ("name: t\0\n", "specs/t.yaml:1: wanted printable text, got the character U+0000"),
+    "number as key": (OK + "1: x\n", "specs/t.yaml:3: wanted keys that are text, got `1`"),
+    "list as key": (OK + "[a]: x\n", "specs/t.yaml:3: wanted keys that are text, got a list"),
+    "deep": (OK + "build: " + "[" * 50 + "\n", "specs/t.yaml:3: wanted at most 40 levels, got a deeper nesting"),
+    "deeper": (
+        OK + "build: " + "[" * 50_000 + "\n",
+        "specs/t.yaml:3: wanted YAML, got a fault: exceeded maximum nesting depth",
+    ),
+    "syntax": (
+        "name: t\nsource: {path: src\n",
+        "specs/t.yaml:3: wanted YAML, got a fault: did not find expected ',' or '}'",
+    ),
+    "huge": ("#" * ((1 << 20) + 1), "specs/t.yaml: wanted at most 1048576 bytes, got 1048577"),
+}
+
+FIELD_FAULTS = {
+    "unknown field": (
+        OK + "golden: {}\n",
+        "specs/t.yaml:3: golden: wanted a known field, got an unknown one; did you mean `goldens`?",
+    ),
+    "unknown inner field": (
+        OK + "difficulty:\n  - pass_rates: {max: 1}\n",
+        "specs/t.yaml:4: difficulty[0].pass_rates: wanted a known field, got an unknown one; did you mean `pass_rate`?",
+    ),
+    "field of another place": (
+        OK + "held_out: 9\n",
+        "specs/t.yaml:3: held_out: wanted a known field, got an unknown one; did you mean `goldens.held_out`?",
+    ),
+    "field like no other": (
+        OK + "horizon: {qqqq: 1}\n",
+        "specs/t.yaml:3: horizon.qqqq: wanted a known field, got an unknown one; the fields here are: min_lines",
+    ),
+    "merge key": (
+        OK + "budget: &b {usd: 1}\nhorizon: {<<: *b}\n",
+        "specs/t.yaml:4: horizon.<<: wanted a known field, got an unknown one; the fields here are: min_lines",
+    ),
+    "version": (OK + "version: 2\n", "specs/t.yaml:3: version: wanted `1`, got `2`"),
+    "version as text": (OK + "version: '1'\n", "specs/t.yaml:3: version: wanted `1`, got `1`"),
+    "no name": (
+        "source: {path: src}\n",
+        "specs/t.yaml:1: name: wanted a name of letters, digits, `.`, `_` and `-`, got nothing",
+    ),
+    "name is not the stem": (
+        "name: u\nsource: {path: src}\n",
+        "specs/t.yaml:1: name: wanted `t`, as the file is called, got `u`",
+    ),
+    "name with a slash": (
+        "name: a/t\nsource: {path: src}\n",
+        "specs/t.yaml:1: name: wanted a name of letters, digits, `.`, `_` and `-`, got `a/t`",
+    ),
+    "no source": (
+        "name: t\n",
+        (
+            "specs/t.yaml:1: source: wanted a mapping of git, ref, path, archive, sha256, subdir, submodules, "
+            "allow_overlap, got nothing"
+        ),
+    ),
+    "empty source": (
+        "name: t\nsource: {}\n",
+        "specs/t.yaml:2: source: wanted exactly one of git, path and archive, got none of them",
+    ),
+    "two sources": (
+        "name: t\nsource:\n  path: src\n  git: https://example.org/t\n  ref: v1\n",
+        "specs/t.yaml:2: source: wanted exactly one of git, path and archive, got git and path",
+    ),
+    "git without ref": (
+        "name: t\nsource: {git: https://example.org/t}\n",
+        "specs/t.yaml:2: source.ref: wanted the name of a tag, branch or commit beside `git`, got nothing",
+    ),
+    "ref without git": (
+        "name: t\nsource: {path: src, ref: v1}\n",
+        "specs/t.yaml:2: source.git: wanted the URL or path of a repository beside `ref`, got nothing",
+    ),
+    "ref read as a number": (
+        "name: t\nsource: {git: https://example.org/t, ref: 1.10}\n",
+        "specs/t.yaml:2: source.ref: wanted the name of a tag, branch or commit, got `1.10`; put it in quotes",
+    ),
+    "ref that is an option": (
+        "name: t\nsource: {git: https://example.org/t, ref: --upload-pack=x}\n",
+        "specs/t.yaml:2: source.ref: wanted the name of a tag, branch or commit, got `--upload-pack=x`",
+    ),
+    "git transport that runs a command": (
+        "name: t\nsource: {git: 'ext::sh -c x', ref: v1}\n",
+        "specs/t.yaml:2: source.git: wanted the URL or path of a repository, got `ext::sh -c x`",
+    ),
+    "archive without digest": (
+        "name: t\nsource: {archive: src/a.tar}\n",
+        "specs/t.yaml:2: source.sha256: wanted 64 lower-case hexadecimal digits beside `archive`, got nothing",
+    ),
+    "malformed digest": (
+        "name: t\nsource: {archive: src/a.tar, sha256: abc}\n",
+        "specs/t.yaml:2: source.sha256: wanted 64 lower-case hexadecimal digits, got `abc`",
+    ),
+    "missing archive": (
+        f"name: t\nsource: {{archive: src/a.tar, sha256: {'a' * 64}}}\n",
+        (
+            "specs/t.yaml:2: source.archive: wanted an archive below the project's root, got `src/a.tar`, "
+            "where no such thing is"
+        ),
+    ),
+    "missing folder": (
+        "name: t\nsource: {path: nowhere}\n",
+        "specs/t.yaml:2: source.path: wanted a folder below the project's root, got `nowhere`, where no such thing is",
+    ),
+    "source with the cache": (
+        "name: t\nsource: {path: .}\n",
+        (
+            "specs/t.yaml:2: source.path: wanted a folder outside of which the project's cache/ lies, got `.`, "
+            "which contains it"
+        ),
+    ),
+    "source inside the cache": (
+        "name: t\nsource: {path: src, subdir: ../x}\n",
+        "specs/t.yaml:2: source.subdir: wanted a path inside the source, got `../x`",
+    ),
+    "number out of range": (
+        OK + "goldens:\n  public: 0.5\n  held_out: 0\n",
+        "specs/t.yaml:5: goldens.held_out: wanted a whole number, at least 1, at most 100000, got `0`",
+    ),
+    "share as percentage": (
+        OK + "goldens: {public: 60%}\n",
+        "specs/t.yaml:3: goldens.public: wanted a number, above 0, below 1, got `60%`",
+    ),
+    "fraction for a whole number": (
+        OK + "goldens: {held_out: 5.0}\n",
+        "specs/t.yaml:3: goldens.held_out: wanted a whole number, at least 1, at most 100000, got `5.0`",
+    ),
+    "truth value for a number": (
+        OK + "generation: true\n",
+        "specs/t.yaml:3: generation: wanted a whole number, at least 1, at most 1000000, got `true`",
+    ),
+    "mapping expected": (
+        OK + "goldens: 3\n",
+        "specs/t.yaml:3: goldens: wanted a mapping of public, held_out, min_kept, miners, expand, compare, got `3`",
+    ),
+    "mapping without a value": (
+        OK + "horizon:\n",
+        "specs/t.yaml:3: horizon: wanted a mapping of min_lines, got nothing",
+    ),
+    "closed set": (
+        OK + "sandbox: dokcer\n",
+        "specs/t.yaml:3: sandbox: wanted one of `auto`, `docker`, `bubblewrap`, got `dokcer`; did you mean `docker`?",
+    ),
+    "variable that is a number": (
+        OK + "build: {env: {CFLAGS: 2}}\n",
+        "specs/t.yaml:3: build.env.CFLAGS: wanted text, got `2`; put it in quotes",
+    ),
+    "name of a variable": (
+        OK + "build: {env: {A-B: x}}\n",
+        "specs/t.yaml:3: build.env.A-B: wanted the name of a variable, got `A-B`",
+    ),
+    "unknown language": (
+        OK + "task: {target_languages: [c, pyhton]}\n",
+        (
+            "specs/t.yaml:3: task.target_languages[1]: wanted a language with a toolchain, got `pyhton`; "
+            "did you mean `python`?"
+        ),
+    ),
+    "language as a word": (
+        OK + "task: {target_languages: rust}\n",
+        "specs/t.yaml:3: task.target_languages: wanted `any` or a list of languages, got `rust`",
+    ),
+    "mask": (
+        OK + "goldens: {compare: {stdout: {kind: mask, pattern: '(a+)+'}}}\n",
+        (
+            "specs/t.yaml:3: goldens.compare.stdout: wanted a comparator, got a fault: "
+            "comparator mask: cannot read '(a+)+'; only items with +, ? or {m,n}"
+        ),
+    ),
+    "language twice": (
+        OK + "task: {target_languages: [c, c]}\n",
+        "specs/t.yaml:3: task.target_languages: wanted each item once, got a repeated one",
+    ),
+    "comparator": (
+        OK + "goldens: {compare: {stdout: byte}}\n",
+        (
+            "specs/t.yaml:3: goldens.compare.stdout: wanted one of `bytes`, `lines_unordered`, `tokens`, "
+            "`json_canonical`, or a mapping with `kind` `float` or `mask`, got `byte`; did you mean `bytes`?"
+        ),
+    ),
+    "unknown agent": (
+        OK + "rollouts: [{agent: codx}]\n",
+        f"specs/t.yaml:3: rollouts[0].agent: wanted {AGENTS}, got `codx`; did you mean `codex`?",
+    ),
+    "malformed model": (
+        OK + "rollouts: [{agent: codex, model: opus}]\n",
+        "specs/t.yaml:3: rollouts[0].model: wanted a model as `provider/name`, got `opus`",
+    ),
+    "agent without its model": (
+        OK + "rollouts: [{agent: codex}]\n",
+        "specs/t.yaml:3: rollouts[0].model: wanted a model as `provider/name` for `codex`, got nothing",
+    ),
+    "model of an agent that has none": (
+        OK + "ceiling: {agent: nop, model: a/b}\n",
+        "specs/t.yaml:3: ceiling.model: wanted none, for `nop` asks no model, got `a/b`",
+    ),
+    "no budget": (
+        OK + PAID,
+        (
+            "specs/t.yaml:3: budget.usd: wanted a number of dollars above 0, got none, "
+            "and rollouts[0].model names a paid model"
+        ),
+    ),
+    "budget without dollars": (
+        OK + "models: {judge: a/b}\nbudget: {agent_wall: 1h}\n",
+        "specs/t.yaml:4: budget.usd: wanted a number of dollars above 0, got none, and models.judge names a paid model",
+    ),
+    "malformed time": (
+        OK + "budget: {agent_wall: 5 hours}\n",
+        "specs/t.yaml:3: budget.agent_wall: wanted a time as digits with s, m or h, such as `90m`, got `5 hours`",
+    ),
+    "empty band": (
+        OK + "difficulty: [{pass_rate: {}}]\n",
+        "specs/t.yaml:3: difficulty[0].pass_rate: wanted a mapping with min, max or both, got an empty mapping",
+    ),
+    "band upside down": (
+        OK + PAID + "budget: {usd: 1}\ndifficulty: [{pass_rate: {min: 0.9, max: 0.1}}]\n",
+        "specs/t.yaml:5: difficulty[0].pass_rate: wanted min up to max, got min 0.9 above max 0.1",
+    ),
+    "band without trials": (
+        OK + "difficulty: [{basis: sweep, pass_rate: {max: 0.4}}]\n",
+        "specs/t.yaml:3: difficulty[0].basis: wanted trials that the spec asks for, got `sweep`, which is empty",
+    ),
+    "threshold misspelt": (
+        OK + "reward: {treshold: 0.9}\n",
+        "specs/t.yaml:3: reward.treshold: wanted a known field, got an unknown one; did you mean `threshold`?",
+    ),
+    "review of an unknown block": (
+        OK + "review: [pik]\n",
+        "specs/t.yaml:3: review[0]: wanted one of `pick`, `gate`, got `pik`; did you mean `pick`?",
+    ),
+    "rollouts that nothing runs": (
+        OK + PAID + "budget: {usd: 1}\n",
+        (
+            "specs/t.yaml:3: rollouts: wanted none, got a list; "
+            "this version has no block that runs it; leave the field out"
+        ),
+    ),
+    "runner that nothing runs": (
+        OK + "runner: harbor\n",
+        (
+            "specs/t.yaml:3: runner: wanted `local`, got `harbor`; "
+            "this version has no block that runs it; leave the field out"
+        ),
+    ),
+    "extends nothing": (
+        OK + "extends: base.yaml\n",
+        "specs/t.yaml:3: extends: wanted the path of a YAML file, got `base.yaml`, where no file is",
+    ),
+    "extends a list": (
+        OK + "extends: [a, b]\n",
+        "specs/t.yaml:3: extends: wanted the path of a YAML file, got a list",
+    ),
+    "extends itself": (
+        OK + "extends: ./t.yaml\n",
+        "specs/t.yaml:3: extends: wanted a chain that ends, got a cycle: specs/t.yaml extends specs/t.yaml",
+    ),
+    "control character in a value": (
+        OK + 'sandbox: "do\\ecker\\n"\n',
+        (
+            "specs/t.yaml:3: sandbox: wanted one of `auto`, `docker`, `bubblewrap`, got `do\\x1bcker\\n`; "
+            "did you mean `docker`?"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", YAML_FAULTS)
+def test_a_fault_of_yaml_is_one_line(project, case):
+    text, line = YAML_FAULTS[case]
+    assert refusal(project, text) == line
+
+
+@pytest.mark.parametrize("case", FIELD_FAULTS)
+def test_a_wrong_field_is_one_line(project, case):
+    text, line = FIELD_FAULTS[case]
+    assert refusal(project, text) == line
+
+
+def test_an_alias_bomb_is_refused_before_it_unfolds(project):
+    rows = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
+    rows += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 12)]
+    line = refusal(project, "\n".join(rows) + "\n")
+    assert line.endswith("wanted at most 20000 values with aliases expanded, got more")
+
+
+def test_a_name_that_other_folders_bear_is_refused(project):
+    line = refusal(project, "name: store\nsource: {path: src}\n", "store.yaml")
+    assert line == (
+        "specs/store.yaml:1: name: wanted a name other than store, logs, drafts, easy, hard, dataset.toml, got `store`"
+    )
+
+
+def test_a_second_spec_of_a_name_is_refused(project):
+    (project / "specs" / "t.yaml").write_text(OK)
+    other = project / "t.yaml"
+    other.write_text(OK)
+    with pytest.raises(InputError) as error:
+        load_spec(other, project)
+    assert str(error.value) == "t.yaml:1: name: wanted a name of its own, got `t`, which specs/t.yaml has too"
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("gone.yaml", "specs/gone.yaml: wanted a file, got nothing there"),
+        ("folder", "specs/folder: wanted a file, got a directory"),
+        ("t.yml", "specs/t.yml: wanted a file called <name>.yaml, got `t.yml`"),
+        ("x" * 300 + ".yaml", f"specs/{'x' * 300}.yaml: wanted a readable file, got `File name too long`"),
+    ],
+)
+def test_what_is_no_file_is_refused(project, name, line):
+    (project / "specs" / "folder").mkdir()
+    with pytest.raises(InputError) as error:
+        load_spec(project / "specs" / name, project)
+    assert str(error.value) == line
+
+
+def test_a_pipe_is_refused_and_never_opened(project):
+    os.mkfifo(project / "specs" / "t.yaml")
+    with pytest.raises(InputError, match="wanted a regular file, got a device, pipe or socket"):
+        load_spec(project / "specs" / "t.yaml", project)
+
+
+def test_a_cycle_of_files_names_its_chain(project):
+    (project / "specs" / "a.yaml").write_text("extends: b.yaml\n")
+    (project / "specs" / "b.yaml").write_text("extends: a.yaml\n")
+    line = refusal(project, OK + "extends: a.yaml\n")
+    assert line == (
+        "specs/b.yaml:1: extends: wanted a chain that ends, got a cycle: "
+        "specs/t.yaml extends specs/a.yaml extends specs/b.yaml extends specs/a.yaml"
+    )
+
+
+def test_a_mistake_in_a_base_names_the_base(project):
+    (project / "specs" / "base.yaml").write_text("goldens:\n  held_out: many\n")
+    line = refusal(project, OK + "extends: base.yaml\n")
+    assert line == (
+        "specs/base.yaml:2: goldens.held_out: wanted a whole number, at least 1, at most 100000, got `many`"
+    )
+
+
+def test_mappings_merge_and_lists_replace(project):
+    (project / "specs" / "base.yaml").write_text(
+        "task: {target_languages: [c, python], tool: u}\ngoldens: {held_out: 9, min_kept: 7}\n"
+    )
+    path = project / "specs" / "t.yaml"
+    path.write_text(OK + "extends: base.yaml\ntask: {target_languages: [c]}\ngoldens: {held_out: 8}\n")
+    spec = load_spec(path, project)
+    assert spec.values["task"] == {"target_languages": ["c"], "tool": "u", "oracle_access": "none"}
+    assert spec.values["goldens"]["held_out"] == 8
+    assert spec.values["goldens"]["min_kept"] == 7
+    assert spec.values["extends"] == "base.yaml"
+    assert spec.files == (path, project / "specs" / "base.yaml")
+
+
+def test_a_value_that_replaces_a_list_is_placed_where_it_stands(project):
+    (project / "specs" / "base.yaml").write_text("task:\n  target_languages: [c, pyton]\n")
+    line = refusal(project, OK + "extends: base.yaml\ntask: {target_languages: [rusty]}\n")
+    assert line.startswith("specs/t.yaml:4: task.target_languages[0]: wanted a language with a toolchain")
+
+
+def test_defaults_are_filled_at_every_depth(project):
+    path = project / "specs" / "t.yaml"
+    path.write_text(OK + PAID + "budget: {usd: 4}\ndifficulty: [{pass_rate: {max: 0.9}}]\n")
+    values = read_spec(path, project).values
+    assert values["rollouts"] == [{"agent": "codex", "model": "openai/gpt-5.5", "trials": 6}]
+    assert values["difficulty"] == [
+        {"basis": "rollouts", "pass_rate": {"min": 0, "max": 0.9}, "confidence": 0.8, "trials_max": 12}
+    ]
+    assert values["horizon"] == {"min_lines": 1500}
+    assert values["budget"] == {"usd": 4, "agent_wall": "5h"}
+    assert values["source"]["ref"] is None
+    assert values["goldens"] == {
+        "public": 0.5,
+        "held_out": 140,
+        "min_kept": 66,
+        "miners": "auto",
+        "expand": "none",
+        "compare": {"stdout": "bytes", "exit_code": "exact", "files": "tree", "stderr": "emptiness"},
+    }
+
+
+def test_words_that_yaml_once_took_for_truth_or_time_are_text(project):
+    path = project / "specs" / "t.yaml"
+    path.write_text(OK + "task: {tool: no}\ndescription: 1:30\nbuild: {env: {DAY: 2024-01-01, NORWAY: on}}\n")
+    values = load_spec(path, project).values
+    assert values["task"]["tool"] == "no"
+    assert values["description"] == "1:30"
+    assert values["build"]["env"] == {"DAY": "2024-01-01", "NORWAY": "on"}
+
+
+def test_formatting_changes_no_value(project):
+    path = project / "specs" / "t.yaml"
+    path.write_text(OK + "goldens: {held_out: 9, public: 0.5}\n")
+    one = load_spec(path, project)
+    path.write_text("# c\nsource:\n    path: 'src'\ngoldens:\n  public: 0.50\n  held_out: 9\n\nname: \"t\"\n")
+    assert load_spec(path, project).values == one.values
+
+
+def test_a_spec_asks_for_all_that_the_design_shows(project):
+    path = project / "specs" / "tally.yaml"
+    path.write_text(FULL)
+    values = read_spec(path, project).values
+    assert values["sweep"]["agents"] == ["claude-code", "codex"]
+    assert values["sweep"]["except"] == []
+    assert [band["basis"] for band in values["difficulty"]] == ["rollouts", "sweep"]
+
+
+FULL = """\
+version: 1
+name: tally
+source: {git: https://github.com/o/tally, ref: v1.4.0}
+description: optional text that steers scope
+task: {target_languages: [python, c], tool: tally, oracle_access: none}
+build: {recipe: auto}
+goldens: {public: 0.5, held_out: 140, min_kept: 66, miners: auto, expand: coverage,
+  compare: {stdout: bytes, exit_code: exact, files: tree, stderr: emptiness}}
+sandbox: auto
+models: {matrix: null, pick: null, goldens: null, create: null, judge: null, synthesize: null}
+rollouts: [{agent: mini-swe-agent, model: anthropic/claude-haiku-4-5, trials: 6}]
+ceiling: {agent: claude-code, model: anthropic/claude-opus-4-8, trials: 2}
+sweep: {agents: [claude-code, codex], models: [anthropic/claude-opus-4-8, openai/gpt-5.5], trials: 6, except: []}
+difficulty:
+  - {basis: rollouts, pass_rate: {max: 0.9}, confidence: 0.8, trials_max: 12}
+  - {basis: sweep, pass_rate: {max: 0.4}, confidence: 0.8, trials_max: 30}
+probe: {adversaries: all, model: null}
+reward: binary
+seal: inline
+horizon: {min_lines: 1500}
+revisions: {max: 3}
+budget: {usd: 40, agent_wall: 5h}
+runner: local
+executor: local
+review: []
+generation: 1
+"""

@@ -1,0 +1,31 @@
+"""The routes are total over the plan and name nothing else."""
+
+from programsmith.compiler.plan import STEPS
+from programsmith.records.outcome import Word
+from programsmith.rulebook.load import Rulebook
+from programsmith.verdict.routes import Go, Route, Routes
+
+ROUTES = Routes(Rulebook(None).load("routes"))
+
+
+def test_every_word_of_every_block_has_one_route():
+    assert {pair for pair, _ in ROUTES} == {(step.block, word) for step in STEPS for word in step.says}
+
+
+def test_the_blocks_stand_in_the_order_of_the_plan():
+    assert list(dict.fromkeys(block for (block, _), _ in ROUTES)) == [step.block for step in STEPS]
+
+
+def test_before_images_a_no_ends_the_spec_and_from_images_on_it_is_mended():
+    blocks = [step.block for step in STEPS]
+    at = blocks.index("images")
+    stops = {(b, w): r for (b, w), r in ROUTES if r.go is not Go.CONTINUE and b != "gate"}
+    assert stops[("pick", Word.PARKED)] == Route(Go.END, Word.PARKED)
+    del stops[("pick", Word.PARKED)]
+    for (block, _), route in stops.items():
+        assert route == (Route(Go.END, Word.REJECT) if blocks.index(block) < at else Route(Go.SYNTHESIZE))
+
+
+def test_only_a_verdict_worth_showing_is_exported():
+    onward = {word for (block, word), _ in ROUTES if block == "gate" and ROUTES.goes_on(block, word)}
+    assert onward == {Word.SHIP, Word.DRAFT, Word.SHELVE_EASY, Word.SHELVE_HARD}
