@@ -65,10 +65,10 @@ class Passed:
 
 
 def turns(subject: Subject, steps: Sequence[Step], settled: Mapping[str, Record], revision: int) -> list[Turn]:
-    """The turns of the next pass. A closing step gets every settled record and those of its inputs that exist."""
+    """The turns of the next pass. A closing step gets those of its inputs that exist."""
     due = frontier(steps, settled, subject.goes_on)
     there = {n for n in written(steps, settled) if subject.folder.artifact(n, revision).exists()}
-    return [_turn(subject, step, settled if step.closes else {}, there, revision) for step in due]
+    return [_turn(subject, step, settled if step.closes or step.records else {}, there, revision) for step in due]
 
 
 def _turn(subject: Subject, step: Step, records: Mapping[str, Record], there: set[str], revision: int) -> Turn:

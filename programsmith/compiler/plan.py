@@ -17,7 +17,7 @@ class Step:
 
     `payload` names folders of payload/ whose bytes the block puts into its outputs or runs. `outside` names spec
     fields that hold a path of the project whose content is an input. A step that `closes` its revision runs last,
-    over every record settled before it; what it reads may be absent.
+    over every record settled before it; what it reads may be absent. With `records` a step gets the records too.
     """
 
     block: str
@@ -30,6 +30,7 @@ class Step:
     outside: tuple[str, ...] = ()
     per_revision: bool = False
     closes: bool = False
+    records: bool = False
 
 
 LAUNCH = ("verifier", "init")
@@ -141,11 +142,20 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         block="export",
-        reads=("verdict.json", "lock.json", "r/manifest.json", "r/bundle/", "r/environments.json"),
+        reads=(
+            "verdict.json",
+            "lock.json",
+            "source.tar",
+            "pool.jsonl",
+            "r/manifest.json",
+            "r/bundle/",
+            "r/environments.json",
+        ),
         writes=("dist/",),
         says=(Word.EXPORTED,),
         spec=("name",),
         per_revision=True,
+        records=True,
     ),
 )
 

@@ -26,7 +26,7 @@ class Codec(Protocol):
 
 
 class Database:
-    """Backend for the tasks of one spec. `path` need not exist; its folder must when a task is saved."""
+    """Backend for the tasks of one spec. The file need not exist: the first task that is saved makes it."""
 
     desc = "SQLite, one commit per task"
 
@@ -71,6 +71,7 @@ class Database:
 
     def _connect(self) -> sqlite3.Connection:
         if self._connection is None:
+            Path(self.name).parent.mkdir(parents=True, exist_ok=True)
             connection = sqlite3.connect(self.name, timeout=PATIENCE_SECONDS, isolation_level=None)
             connection.execute("create table if not exists task (name text primary key, saved text) without rowid")
             self._connection = connection

@@ -35,7 +35,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """`reads` are the artifacts that exist for it; `records` what was settled before, for a step that closes."""
+    """`reads` are the artifacts that exist for it; `records` what was settled before, for a step that gets it."""
 
     subject: Subject
     step: Step

@@ -29,6 +29,7 @@ from programsmith.rulebook.fault import suggest
 VERSION = 1  # of the JSON form
 STATUS = {"up-to-date": "up_to_date", "run": "would_run", "error": "would_run"}
 REMOVING = ("clean", "forget")
+DONE = (None, 0, 1)  # some of doit's verbs return nothing; its `info` says 1 where a task would run
 
 
 def doit_verb(verb: str, flags: Sequence[str], names: Sequence[str], asked: Asked, compiler: Compiler) -> Exit:
@@ -39,7 +40,7 @@ def doit_verb(verb: str, flags: Sequence[str], names: Sequence[str], asked: Aske
             for path in asked.files:
                 locks.enter_context(held(asked.project.folder(path.stem)))
         code = DoitMain(Specs(compiler, asked), config_filenames=()).run([verb, *flags, *names])
-    return Exit.OK if code in (0, 1) else Exit.USAGE  # doit's `info` says 1 where a task would run
+    return Exit.OK if code in DONE else Exit.USAGE
 
 
 def _check_names(names: Sequence[str], known: Sequence[str]) -> None:

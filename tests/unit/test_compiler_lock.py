@@ -35,7 +35,7 @@ def test_a_writable_cache_is_a_premise(tmp_path: Path) -> None:
 
 def test_a_cache_that_is_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "cache").write_text("")
-    with pytest.raises(PrerequisiteError, match="cannot be written .File exists"):
+    with pytest.raises(PrerequisiteError, match=r"cannot be written \(File exists\)"):
         check_premises(Project(tmp_path))
 
 

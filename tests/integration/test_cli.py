@@ -1,0 +1,153 @@
+"""The command line as a user starts it, in a small project and in the checkout."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
+MISSING = "wanted the name or the file of a spec, got nothing there; the specs are: hello"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project whose source ingest rejects: no licence."""
+    (tmp_path / "specs").mkdir()
+    (tmp_path / "specs" / "hello.yaml").write_text("version: 1\nname: hello\nsource: {path: hello}\n")
+    (tmp_path / "hello").mkdir()
+    (tmp_path / "hello" / "hello.py").write_text("print(1)\n")
+    return tmp_path
+
+
+def run(where: Path, *words: str) -> tuple[int, str, str]:
+    command = [str(BIN / words[0]), *words[1:]]
+    environment = {"PATH": f"{BIN}:{os.defpath}", "HOME": str(where)}
+    done = subprocess.run(command, cwd=where, capture_output=True, text=True, timeout=120, env=environment)
+    assert "Traceback" not in done.stderr + done.stdout
+    return done.returncode, done.stdout, done.stderr
+
+
+def test_without_words_it_explains_itself(project: Path) -> None:
+    code, out, err = run(project, "programsmith")
+    assert (code, err) == (0, "")
+    assert "exit codes: 0 ship" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["buld"], "error: buld: wanted a verb; did you mean `build`?"),
+        (["build", "--fast"], "error: unrecognized arguments: --fast; `programsmith --help` shows what it takes"),
+        (["build", "spec=nope"], f"error: spec=nope: {MISSING}"),
+        (["info", "nope"], f"error: spec=nope: {MISSING}"),
+        (["info"], "error: info: wanted one task such as tally:ingest, got 0"),
+        (["info", "hello:ingst"], "error: hello:ingst: wanted a task, got no such one; did you mean `hello:ingest`?"),
+        (["list", "sepc=x"], "error: sepc=x: wanted a known word, got 'sepc'; did you mean `spec`?"),
+    ],
+)
+def test_wrong_words_are_one_line_and_three(project: Path, words: list[str], line: str) -> None:
+    assert run(project, "programsmith", *words) == (3, "", line + "\n")
+
+
+def test_outside_a_project_it_says_so(tmp_path: Path) -> None:
+    code, _, err = run(tmp_path, "programsmith", "list")
+    assert code == 3
+    assert "a folder with specs/ or dodo.py at or above it" in err
+
+
+def test_list_and_info_show_what_would_run(project: Path) -> None:
+    assert run(project, "programsmith", "list") == (0, "hello   hello.yaml: never built\n", "")
+    code, out, _ = run(project, "programsmith", "list", "--all", "-s")
+    assert code == 0
+    assert "R hello:ingest" in out
+    assert "R hello:r0:create" in out
+    code, out, _ = run(project, "programsmith", "info", "hello:ingest")
+    assert code == 0
+    assert "never built" in out
+
+
+@pytest.mark.parametrize("start", [["programsmith", "build"], ["doit", "build", "spec=hello"]])
+def test_a_no_is_built_shown_forgotten_and_cleaned(project: Path, start: list[str]) -> None:
+    code, out, err = run(project, *start)
+    assert code == 1, err
+    assert out.startswith("hello  reject  ")
+    assert run(project, *start)[2] == "hello  nothing to do: 2 blocks are up to date\n"
+    assert run(project, "programsmith", "list")[1] == "hello   hello.yaml: reject\n"
+
+    shown = json.loads(run(project, "programsmith", "list", "--json")[1])
+    assert shown["version"] == 1
+    assert [spec["outcome"] for spec in shown["specs"]] == ["reject"]
+    assert [task["task"] for task in shown["specs"][0]["tasks"]] == ["hello:ingest", "hello:r0:gate"]
+    assert {task["status"] for task in shown["specs"][0]["tasks"]} == {"up_to_date"}
+    one = json.loads(run(project, "programsmith", "info", "hello:ingest", "--json")[1])
+    assert one["record"]["outcome"] == "reject"
+
+    assert run(project, "programsmith", "forget", "hello:ingest")[0] == 0
+    assert "never built" in run(project, *start)[2]
+    assert run(project, "programsmith", "clean", "spec=hello")[0] == 0
+    assert not (project / "cache" / "hello" / "ingest.json").exists()
+    assert not (project / "cache" / "hello" / "verdict.json").exists()
+    assert "altered" in run(project, *start)[2]
+
+
+def test_formatting_of_a_spec_reruns_nothing_and_a_source_edit_does(project: Path) -> None:
+    assert run(project, "programsmith", "build")[0] == 1
+    (project / "specs" / "hello.yaml").write_text("# hello\nsource:\n    path: hello\nname: 'hello'\nversion: 1\n")
+    assert "nothing to do" in run(project, "programsmith", "build")[2]
+    (project / "hello" / "other.py").write_text("")
+    assert "source.path changed" in run(project, "programsmith", "build")[2]
+
+
+def test_a_broken_spec_does_not_hide_others(project: Path) -> None:
+    (project / "specs" / "bad.yaml").write_text("name: bad\n")
+    code, out, _ = run(project, "programsmith", "list")
+    assert code == 0
+    assert "bad     error: specs/bad.yaml" in out
+    assert "hello   hello.yaml: never built" in out
+    assert run(project, "programsmith", "list", "spec=bad")[0] == 3
+
+
+@pytest.fixture
+def checkout(project: Path) -> Path:
+    shutil.copy(ROOT / "dodo.py", project)
+    return project
+
+
+def test_bare_doit_lists_and_builds_nothing(checkout: Path) -> None:
+    code, out, _ = run(checkout, "doit")
+    assert code == 0
+    assert "hello   hello.yaml: never built" in out
+    assert not (checkout / "cache" / "hello").exists()
+
+
+def test_doits_own_verbs_work_in_a_checkout(checkout: Path) -> None:
+    code, out, _ = run(checkout, "doit", "list")
+    assert code == 0
+    assert [line.split()[0] for line in out.splitlines()] == ["check", "docs", "hello", "standing", "test"]
+    assert run(checkout, "doit", "build", "spec=hello")[0] == 1
+    assert "U hello:ingest" in run(checkout, "doit", "list", "--all", "-s", "spec=hello")[1]
+    assert "up-to-date" in run(checkout, "doit", "info", "hello:ingest")[1]
+    assert run(checkout, "doit", "forget", "spec=hello")[0] == 0
+    assert "R hello:ingest" in run(checkout, "doit", "list", "--all", "-s", "spec=hello")[1]
+    assert run(checkout, "doit", "clean", "spec=hello")[0] == 0
+    assert not (checkout / "cache" / "hello" / "ingest.json").exists()
+
+
+def test_plain_doit_runs_no_block_and_names_the_verb(checkout: Path) -> None:
+    code, out, err = run(checkout, "doit", "hello:ingest")
+    assert code == 1
+    assert "doit build spec=hello" in out + err
+    assert not (checkout / "cache" / "hello").exists()
+
+
+def test_wrong_words_in_a_checkout_are_one_line_and_three(checkout: Path) -> None:
+    code, _, err = run(checkout, "doit", "list", "spec=nope")
+    assert code == 3
+    assert err == f"ERROR: spec=nope: {MISSING}\n"
