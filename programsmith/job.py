@@ -65,8 +65,8 @@ class Job:
 
     `inputs` and `outputs` map artifact names of the plan (`lock.json`, `r/bundle/`) to paths; outputs are fresh
     `.part` paths that the engine publishes (a block must write each of them when it says a word that continues).
-    `records` are the outcomes settled before this block (only the gate reads them). `scratch` is removed afterwards.
-    `project` is the root that relative paths of a spec start from, `store` a folder shared by all specs for
+    `records` are the outcomes settled before this block (for a step whose row says so). `scratch` is removed
+    afterwards. `project` is the root that relative paths of a spec start from, `store` a folder shared by all specs for
     content-addressed things that may vanish, `dist` where export writes. `owner_secret` opens bundles that their owner
     seals.
     """

@@ -1,0 +1,96 @@
+"""dist/dataset.toml: every exported task by the digest that a dataset names it by.
+
+In: the folder dist/, and the task that is about to appear in it. Out: the file, replaced whole under a lock, so that
+several specs may export at the same time. Tasks that are not complete are not listed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from programsmith.bundle.harbor import ORGANISATION, dump_toml, task_digest
+from programsmith.bundle.tree import read_bundle
+from programsmith.errors import InputError
+
+SHELVES = ("", "drafts", "easy", "hard")
+"""Folders of dist/ that hold tasks, the first being dist/ itself."""
+NAME = "dataset.toml"
+COMPLETE = "provenance.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """One row: where the task lies below dist/, its digest, its verdict."""
+
+    path: str
+    digest: str
+    verdict: str
+
+
+def listed(path: str, folder: Path) -> tuple[str, Listed]:
+    """Name and row of an exported task. Raises InputError where it is none."""
+    files = {name: e.content for name, e in read_bundle(folder).items()}
+    try:
+        value = tomllib.loads(files["task.toml"].decode("utf-8"))
+        name, verdict = value["task"]["name"], value["metadata"]["programsmith"]["verdict"]
+    except (KeyError, ValueError) as fault:
+        raise InputError(f"{folder}: wanted an exported task, got none ({fault!r}); remove it") from fault
+    return str(name), Listed(path=path, digest=f"sha256:{task_digest(files)}", verdict=str(verdict))
+
+
+def update(dist: Path, added: Path, place: Path) -> None:
+    """Write dist/dataset.toml with everything in dist/ and the task in `added`, which will lie at `place`."""
+    with _held(dist):
+        rows = dict(_present(dist, skip=place.name))
+        name, row = listed(place.relative_to(dist).as_posix(), added)
+        rows[name] = row
+        _replace(dist / NAME, dump_toml(_manifest(rows)))
+
+
+def other_places(dist: Path, place: Path) -> list[Path]:
+    """Folders of dist/ in which an earlier verdict left the same task."""
+    found = (dist / shelf / place.name for shelf in SHELVES)
+    return [p for p in found if p != place and (p / COMPLETE).is_file()]
+
+
+def _manifest(rows: Mapping[str, Listed]) -> dict[str, Any]:
+    return {
+        "schema_version": "1.0",
+        "tasks": [{"name": name, "digest": row.digest} for name, row in sorted(rows.items())],
+        "dataset": {"name": f"{ORGANISATION}/local", "description": "Tasks exported here, of every verdict."},
+        "metadata": {
+            "programsmith": {name: {"path": row.path, "verdict": row.verdict} for name, row in sorted(rows.items())}
+        },
+    }
+
+
+def _present(dist: Path, skip: str) -> Iterator[tuple[str, Listed]]:
+    """Rows of the tasks that are there; a folder that is none of ours is passed over, and so never breaks another."""
+    for shelf in SHELVES:
+        for folder in sorted((dist / shelf).glob("*")):
+            if folder.name != skip and folder.suffix not in {".part", ".former"} and (folder / COMPLETE).is_file():
+                with suppress(InputError):
+                    yield listed(folder.relative_to(dist).as_posix(), folder)
+
+
+@contextmanager
+def _held(dist: Path) -> Iterator[None]:
+    with open(dist / f".{NAME}.lock", "a", encoding="ascii") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _replace(path: Path, content: bytes) -> None:
+    part = path.with_name(f".{path.name}.part")
+    with open(part, "wb") as out:
+        out.write(content)
+        out.flush()
+        os.fsync(out.fileno())
+    os.replace(part, path)
