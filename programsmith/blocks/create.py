@@ -79,7 +79,7 @@ def _ingredients(job: Job) -> Ingredients:
         slots=limits["task"]["slots"],
         compare=_compare(job),
         agent_seconds=seconds(job.spec("budget.agent_wall", object)),
-        image=_image(target, limits["task"]),
+        image=_image(target, limits["task"], _shared_packages(job, candidate)),
         template=job.rules("prompts/instruction.md"),
         check=check_pyz(),
         verify=verify_pyz(),
@@ -148,11 +148,18 @@ def seconds(value: Any) -> float:
     return float(found[1]) * UNITS[found[2] or "s"]
 
 
-def _image(target: Toolchain, rule: Mapping[str, Any]) -> Image:
+def _shared_packages(job: Job, candidate: Candidate) -> tuple[str, ...]:
+    """Packages that the original is built with: the task offers them where it is to be written in the same language."""
+    same = candidate.target_language == candidate.source_language
+    return tuple(job.spec("build", dict).get("packages") or ()) if same else ()
+
+
+def _image(target: Toolchain, rule: Mapping[str, Any], shared: tuple[str, ...]) -> Image:
     return Image(
         base=target.public_base,
-        agent_packages=(*target.packages, *AGENT_PACKAGES),
-        verifier_packages=(*target.packages, *VERIFIER_PACKAGES),
+        agent_packages=(*target.packages, *shared, *AGENT_PACKAGES),
+        verifier_packages=(*target.packages, *shared, *VERIFIER_PACKAGES),
+        build_packages=shared,
         cpus=rule["cpus"],
         memory_mb=rule["memory_mb"],
         build_seconds=float(rule["image_seconds"]),

@@ -37,7 +37,11 @@ def run(job: Job) -> Outcome:
         raise PrerequisiteError("sandbox: docker: no engine backend is installed; use sandbox: bubblewrap or auto")
     manifest = codec.load(job.inputs["r/manifest.json"], Manifest)
     target = toolchains(job.rules("toolchains"))[manifest.target_language]
-    views = {"build": build_view(target), "run": run_view(target, manifest.exec_allowed)}
+    packages = manifest.build_packages
+    views = {
+        "build": build_view(target, packages=packages),
+        "run": run_view(target, manifest.exec_allowed, packages),
+    }
     prints = {stage: view.fingerprint for stage, view in views.items()}
     environment = {
         "kind": KIND,

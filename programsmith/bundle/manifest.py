@@ -17,6 +17,7 @@ class Manifest:
     `tree` is the tree digest of the whole, `files` the SHA-256 of each file by path. `families` counts the cases of
     a family by side. `exec_allowed` are the executables that any case may start besides the submission and the
     interpreter. `solution` is `source` or `wrapper`, `waived` the tree digest of a wrapper (empty for a source).
+    `build_packages` are packages that a build may use besides the toolchain.
     """
 
     tree: str
@@ -29,6 +30,7 @@ class Manifest:
     exec_allowed: tuple[str, ...]
     solution: str
     waived: str
+    build_packages: tuple[str, ...] = ()
 
 
 def digests(entries: Iterable[FileEntry]) -> tuple[str, dict[str, str]]:

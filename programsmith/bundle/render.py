@@ -41,7 +41,10 @@ class Solution:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Image:
-    """What the two Dockerfiles say, and what the containers get: packages per side, processors, megabytes, seconds."""
+    """What the two Dockerfiles say, and what the containers get: packages per side, processors, megabytes, seconds.
+
+    `build_packages` are those among them that a build view shows besides the toolchain.
+    """
 
     base: str
     agent_packages: tuple[str, ...]
@@ -49,6 +52,7 @@ class Image:
     cpus: int
     memory_mb: int
     build_seconds: float
+    build_packages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +136,7 @@ def _plan(given: Ingredients) -> Plan:
         families=families(sides),
         notes={"compare": dict(given.compare)},
         waived=given.solution.waived,
+        build_packages=given.image.build_packages,
     )
 
 
@@ -251,4 +256,5 @@ def _manifest(given: Ingredients, plan: Plan, entries: Iterable[FileEntry]) -> M
         exec_allowed=allowed((*given.public, *given.held_out)),
         solution=given.solution.kind,
         waived=given.solution.waived,
+        build_packages=given.image.build_packages,
     )

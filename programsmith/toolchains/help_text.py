@@ -22,7 +22,7 @@ def options(text: bytes, *, manual: bool = False) -> tuple[str, ...]:
     found: set[bytes] = set()
     for line in plain.splitlines():
         if _LISTED.match(line) or _USAGE.match(line):
-            found.update(_OPTION.findall(line))
+            found.update(o for o in _OPTION.findall(line) if not (manual and o[1:].isdigit()))
             found.update(b"-" + bytes([letter]) for cluster in _CLUSTER.findall(line) for letter in cluster)
     return tuple(sorted(o.decode("ascii") for o in found))
 

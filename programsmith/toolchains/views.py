@@ -29,6 +29,7 @@ from programsmith.toolchains.packages import (
 )
 from programsmith.toolchains.versions import at_least
 
+LIBRARY = re.compile(r"^/usr/lib/(?:[^/]+-linux-gnu/)?lib[^/]+\.so\.[0-9.]+$")
 PROGRAM_FOLDERS = ("/usr/bin/", "/usr/sbin/")
 
 
@@ -48,9 +49,13 @@ def build_view(tc: Toolchain, extra_programs: Sequence[str] = (), packages: Sequ
     return _view(tc, [*named, *programs, *started], [*paths, *_run_paths(tc)], optional=tc.common.shell)
 
 
-def run_view(tc: Toolchain, exec_allowed: Sequence[str] = ()) -> View:
-    """What a case sees: the language's interpreter if it has one, `exec_allowed`, and the C library's files."""
-    return _view(tc, [*tc.run_programs, *exec_allowed], _run_paths(tc), optional=())
+def run_view(tc: Toolchain, exec_allowed: Sequence[str] = (), packages: Sequence[str] = ()) -> View:
+    """What a case sees: the language's interpreter if it has one, `exec_allowed`, the C library's files.
+
+    Of `packages`, which a build could link with, it sees the shared libraries. Raises PrerequisiteError.
+    """
+    libraries = [f for f in _package_files(tc, packages) if LIBRARY.search(f)]
+    return _view(tc, [*tc.run_programs, *exec_allowed], [*libraries, *_run_paths(tc)], optional=())
 
 
 def _view(tc: Toolchain, programs: Iterable[str], paths: Iterable[str], optional: Sequence[str]) -> View:
