@@ -51,17 +51,17 @@ def open_objects(schema, at):
     if isinstance(schema, list):
         for i, inner in enumerate(schema):
             yield from open_objects(inner, f"{at}[{i}]")
-    if not isinstance(schema, dict):
-        return
-    if schema.get("type") == "object" and "properties" in schema and "additionalProperties" not in schema:
+    if isinstance(schema, dict):
+        yield from faults(schema, at)
+        for key in schema.keys() - {"if"}:
+            yield from open_objects(schema[key], f"{at}.{key}")
+
+
+def faults(schema, at):
+    fields = schema.get("properties", {})
+    if schema.get("type") == "object" and fields and "additionalProperties" not in schema:
         yield f"{at} takes any key"
-    for field, inner in schema.get("properties", {}).items() if isinstance(schema.get("properties"), dict) else ():
-        if "description" not in inner:
-            yield f"{at}.{field} has no description"
-    for key, inner in schema.items():
-        if key == "if":
-            continue
-        yield from open_objects(inner, f"{at}.{key}")
+    yield from (f"{at}.{field} has no description" for field, inner in fields.items() if "description" not in inner)
 
 
 def test_a_file_of_the_project_overrides_the_packaged_one_and_no_other(project):
@@ -111,8 +111,10 @@ def test_a_checkout_whose_rules_are_the_packaged_ones_overrides_nothing(project)
         (
             "mutation_score:",
             "mutation_scor:",
-            "rules/acceptance.yaml:2: mutation_scor: wanted a known field, got an unknown one; "
-            "did you mean `mutation_score`?",
+            (
+                "rules/acceptance.yaml:2: mutation_scor: wanted a known field, got an unknown one; "
+                "did you mean `mutation_score`?"
+            ),
         ),
         (
             "pool_coverage: 0.6",

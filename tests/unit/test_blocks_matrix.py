@@ -1,0 +1,112 @@
+"""Candidates: one per entry point and target language, ranked by how long a task each would be."""
+
+import dataclasses
+import types
+
+import pytest
+
+from programsmith.blocks import matrix
+from programsmith.compiler.plan import STEP
+from programsmith.job import Job, Rules, Tracked
+from programsmith.payload.verifier.model import FileEntry
+from programsmith.records import codec
+from programsmith.records.lock import Candidate, EntryPoint, Lock
+from programsmith.records.outcome import Word
+from programsmith.rulebook.load import Rulebook
+from programsmith.sources.tree import write_tar
+
+SMALL = EntryPoint(tool="small", kind="python-script", target="small.py", how="shebang")
+LARGE = EntryPoint(tool="large", kind="python-script", target="large.py", how="shebang")
+SOURCE = {
+    b"small.py": b"import sys\n",
+    b"large.py": b"import part\np.add_argument('--all')\np.add_argument('--width')\ns.add_parser('list')\n",
+    b"part.py": b"x = 1\n\n" * 100,
+}
+
+
+def lock(*entries):
+    return Lock(
+        name="t",
+        origin="t",
+        commit="c",
+        tree="t",
+        files=3,
+        licence="MIT",
+        licences=(),
+        language="python",
+        build_system="python",
+        code_lines=110,
+        entry_points=entries,
+    )
+
+
+@pytest.fixture
+def run(tmp_path):
+    def start(entries=(SMALL, LARGE), languages=("python",), description=""):
+        codec.dump(tmp_path / "lock.json", lock(*entries))
+        write_tar(tmp_path / "source.tar", [FileEntry(p, "file", 0o644, c) for p, c in SOURCE.items()])
+        asked = languages if languages == "any" else list(languages)
+        values = {"task": {"target_languages": asked}, "description": description}
+        step = STEP["matrix"]
+        job = Job(
+            spec=Tracked("spec field", values, step.spec),
+            rules=Rules(Rulebook(None).load, step.rules),
+            inputs={name: tmp_path / name for name in step.reads},
+            outputs={name: tmp_path / name for name in step.writes},
+            scratch=tmp_path,
+            project=tmp_path,
+            store=tmp_path,
+            dist=tmp_path,
+        )
+        (tmp_path / "candidates.json").unlink(missing_ok=True)
+        outcome = matrix.run(job)
+        found = tmp_path / "candidates.json"
+        left = codec.load(found, tuple[Candidate, ...]) if found.exists() else ()
+        assert job.spec.used == set(step.spec)
+        return types.SimpleNamespace(outcome=outcome, found=left, bytes=found.read_bytes() if left else b"")
+
+    return start
+
+
+def test_the_longer_task_comes_first_with_its_facts(run):
+    done = run()
+    assert done.outcome.word is Word.PASS
+    assert [c.tool for c in done.found] == ["large", "small"]
+    best = done.found[0]
+    assert (best.code_lines, best.options, best.scope) == (104, 2, "program")
+    assert best.score == round(0.5 * 104 / 5000 + 0.3 * 2 / 40 + 0.1 * 1 / 8, 4)
+    assert best.reasons[0] == "lines 104: 0.010 of 0.5"
+
+
+def test_each_target_language_is_a_candidate_in_the_order_of_the_spec(run):
+    done = run(languages=("python", "c"))
+    assert [(c.tool, c.target_language) for c in done.found] == [
+        ("large", "python"),
+        ("large", "c"),
+        ("small", "python"),
+        ("small", "c"),
+    ]
+    assert {c.source_language for c in done.found} == {"python"}
+
+
+def test_any_language_is_one_candidate_per_entry_point(run):
+    assert [c.target_language for c in run(languages="any").found] == ["any", "any"]
+
+
+def test_a_description_that_names_the_command_steers(run):
+    assert run(description="Only the smallest part.").found[0].tool == "large"
+    assert run(description="Take `small`, please.").found[0].tool == "small"
+
+
+def test_the_same_inputs_give_the_same_bytes(run):
+    assert run().bytes == run().bytes
+
+
+def test_no_line_in_scope_is_no_candidate(run):
+    done = run(entries=(dataclasses.replace(SMALL, target="gone.py"),))
+    assert done.outcome.word is Word.NONE_FIT
+    assert done.found == ()
+
+
+def test_the_weights_of_the_rule_add_up_to_one():
+    assert sum(fact["weight"] for fact in Rulebook(None).load("candidates").values()) == pytest.approx(1)
