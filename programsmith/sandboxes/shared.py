@@ -47,3 +47,9 @@ def publish(name: str, build: Callable[[Path], None]) -> Path:
     finally:
         shutil.rmtree(stage, ignore_errors=True)
     return final
+
+
+def open_folders(place: Path) -> None:
+    """Let everyone enter every folder below `place`, whatever umask made them. Files have their modes already."""
+    for folder, _, _ in os.walk(place):
+        os.chmod(folder, 0o755)  # noqa: S103 - others read and execute what lies here

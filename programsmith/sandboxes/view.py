@@ -22,7 +22,7 @@ from programsmith.payload.verifier.launcher import Mount, View
 from programsmith.payload.verifier.views import decode_view, encode_view
 from programsmith.sandboxes.digests import Digests
 from programsmith.sandboxes.roots import Entry, Root, merged_links
-from programsmith.sandboxes.shared import publish, shared_root
+from programsmith.sandboxes.shared import open_folders, publish, shared_root
 
 PYTHON_HOME = "/opt/python"
 _PYTHON = re.compile(r"python(3(\.\d+)?)?")
@@ -45,7 +45,7 @@ def list_view(*, programs: Sequence[str], paths: Sequence[str] = ()) -> View:
     """
     root = list_root(programs, paths)
     mark = root.fingerprint()
-    tree = publish(f"view-{mark[:32]}", lambda place: _fill(root, place))
+    tree = publish(f"view-{mark[:32]}", lambda place: fill_tree(root, place))
     links = [(p, t) for p, t in merged_links() if any(e.startswith(os.path.realpath(p)) for e in root.entries)]
     return View(
         mounts=tuple(Mount(source=f"{tree}{top}", target=top) for top in root.tops()),
@@ -106,7 +106,8 @@ def _add_python(root: Root, name: str) -> None:
         root.entries.setdefault(f"/usr/bin/{link}", Entry(target=inside))
 
 
-def _fill(root: Root, place: Path) -> None:
+def fill_tree(root: Root, place: Path) -> None:
+    """Copy a listing below `place`, with compiled standard modules. Raises InfraError."""
     try:
         root.write(place)
     except OSError as fault:
@@ -117,8 +118,7 @@ def _fill(root: Root, place: Path) -> None:
     python = next((e.source for p, e in root.entries.items() if p.startswith(f"{PYTHON_HOME}/bin/")), None)
     if python and missing:
         _compile(python, place, missing)
-    for folder, _, _ in os.walk(place):
-        os.chmod(folder, 0o755)
+    open_folders(place)
 
 
 def _bytecode(inside: str, entry: Entry, place: Path) -> bool:

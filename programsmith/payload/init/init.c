@@ -13,6 +13,7 @@
 #include "watch.h"
 
 #include <grp.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 
 /* Nothing above the standard streams passes to the program, whatever the launcher was started with. */
@@ -84,6 +85,13 @@ static pid_t start_program(const struct request *r)
     return size ? 0 : program;
 }
 
+/* Whether the work directory is full, in bytes or in entries. */
+static int is_full(const struct request *r)
+{
+    struct statvfs room;
+    return !(r->flags & WORKSPACE) && statvfs(r->work.at, &room) == 0 && (!room.f_bfree || !room.f_ffree);
+}
+
 /* Wait for the end, then for the death of everything else; report how it ended and what all processes used. */
 static void supervise(const struct request *r, pid_t program, int proc)
 {
@@ -94,6 +102,8 @@ static void supervise(const struct request *r, pid_t program, int proc)
     uint64_t cpu = cpu_of_dead() + used.lost_us;
     if (r->flags & WATCH && cpu > r->cpu_us)
         over |= OVER_CPU;
+    if (is_full(r))
+        over |= OVER_WORK;
     uint64_t numbers[3] = {(uint64_t)ended, cpu, over};
     report_numbers('X', numbers, 3);
 }

@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-enum { OVER_CPU = 1, OVER_MEMORY = 2, WATCH_NANOSECONDS = 50000000 };
+enum { OVER_CPU = 1, OVER_MEMORY = 2, OVER_WORK = 4, WATCH_NANOSECONDS = 50000000 };
 
 struct usage {
     uint64_t cpu_us, last_us, lost_us; /* lost: time of processes that nobody waited for */

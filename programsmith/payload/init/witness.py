@@ -9,8 +9,11 @@ import ctypes
 import os
 import pathlib
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator
+
+NEW_USER_NAMESPACE = 0x10000000
 
 
 def _connects(port: int) -> bool:
@@ -29,14 +32,15 @@ def _opens(family: int) -> bool:
     return True
 
 
-def _executes(path: str) -> bool:
-    child = os.fork()
-    if child == 0:
-        try:
-            os.execv(path, [path])
-        except OSError:
-            os._exit(9)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) != 9
+def _executes_own_script() -> bool:
+    script = os.path.join(os.getcwd(), "script")
+    pathlib.Path(script).write_text("#!/usr/bin/python3\n", "ascii")
+    os.chmod(script, 0o700)
+    try:
+        subprocess.run([script], check=False)
+    except OSError:
+        return False
+    return True
 
 
 def _writes(path: str) -> bool:
@@ -59,31 +63,25 @@ def _others() -> list[str]:
     return [p for p in os.listdir("/proc") if p.isdigit() and int(p) not in {1, os.getpid()}]
 
 
-def _routes() -> list[str]:
-    return [name for _, name in socket.if_nameindex() if name != "lo"]
+def _privileged() -> bool:
+    facts = pathlib.Path("/proc/self/status").read_text("ascii")
+    return os.geteuid() == 0 or "CapEff:\t0000000000000000" not in facts
 
 
 def broken(marker: str, pid: int, port: int) -> Iterator[str]:
     """Lines for what was possible."""
-    if os.path.exists(marker) or _reads("/etc/shadow"):
-        yield "a case reads files of the host"
-    if _reads("/proc/1/mem") or _reads("/proc/1/environ"):
-        yield "a case reads the memory or environment of the init"
-    if os.path.exists(f"/proc/{pid}") and pid not in {1, os.getpid()} or _others():
-        yield "a case sees processes of others"
-    if _writes("/usr/planted") or _writes("/planted"):
-        yield "a case writes outside its work directory"
-    if _connects(port) or _opens(socket.AF_NETLINK) or _opens(socket.AF_VSOCK):
-        yield "a case reaches a network"
-    if os.geteuid() == 0 or "CapEff:\t0000000000000000" not in pathlib.Path("/proc/self/status").read_text("ascii"):
-        yield "a case holds privileges"
-    if ctypes.CDLL(None).unshare(0x10000000) == 0:
-        yield "a case makes namespaces"
-    script = os.path.join(os.getcwd(), "script")
-    pathlib.Path(script).write_text("#!/usr/bin/python3\n", "ascii")
-    os.chmod(script, 0o755)
-    if _executes(script):
-        yield "a case executes what its view does not list"
+    host_process = pid not in {1, os.getpid()} and os.path.exists(f"/proc/{pid}")
+    tries = (
+        ("a case reads files of the host", os.path.exists(marker) or _reads("/etc/shadow")),
+        ("a case reads the memory or environment of the init", _reads("/proc/1/mem") or _reads("/proc/1/environ")),
+        ("a case sees processes of others", host_process or bool(_others())),
+        ("a case writes outside its work directory", _writes("/usr/planted") or _writes("/planted")),
+        ("a case reaches a network", _connects(port) or _opens(socket.AF_NETLINK) or _opens(socket.AF_VSOCK)),
+        ("a case holds privileges", _privileged()),
+        ("a case makes namespaces", ctypes.CDLL(None).unshare(NEW_USER_NAMESPACE) == 0),
+        ("a case executes what its view does not list", _executes_own_script()),
+    )
+    return (line for line, possible in tries if possible)
 
 
 def main() -> int:

@@ -13,7 +13,6 @@ ordinary user first, since process limits do not bind root.
 from __future__ import annotations
 
 import contextlib
-import errno
 import math
 import os
 import queue
@@ -29,9 +28,10 @@ from typing import Any
 from programsmith.payload.verifier import isolation, seccomp
 from programsmith.payload.verifier.cgroup import Group, Pool, open_pool
 from programsmith.payload.verifier.launcher import LauncherError, Mount, Request, Result, View
-from programsmith.payload.verifier.pump import Flow, Pump
+from programsmith.payload.verifier.pump import Pump
+from programsmith.payload.verifier.settle import Used, settle
 from programsmith.payload.verifier.views import decode_view
-from programsmith.payload.verifier.wire import Flag, Order, Over, Report, decode_report, encode_order
+from programsmith.payload.verifier.wire import Flag, Order, decode_report, encode_order
 
 HIDDEN = "/run/init"  # where the init's files are until it starts the program
 _INSIDE_ID = 1000
@@ -43,7 +43,6 @@ _OWN_MEMORY = 16 << 20  # room for bwrap and the init inside the memory group
 _CPU_PERIOD = 0.025
 _LINGER, _SILENCE = 0.02, 10.0  # seconds
 _SEPARATE_COUNTS = (5, 14)  # kernels from here on count processes per user namespace
-_HOST_ERRORS = {errno.EMFILE, errno.ENFILE, errno.EIO, errno.EAGAIN}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,7 +146,7 @@ class BwrapLauncher:
             silent = _end(process, group, status)
         if not silent:
             return Result(fault="processes of the launch outlive it")
-        return settle(decode_report(bytes(flow.status)), flow, launch.request, _Used.of(launch))
+        return settle(decode_report(bytes(flow.status)), flow, launch.request, _used(launch))
 
     def _spawn(self, launch: _Launch, request_fd: int, report: int) -> subprocess.Popen[bytes]:
         stages = list(self._stages(launch.request.mounts))
@@ -274,67 +273,10 @@ class BwrapLauncher:
             yield resource.RLIMIT_AS, limits.memory_bytes, limits.memory_bytes
 
 
-@dataclass(frozen=True, slots=True)
-class _Used:
-    """What the host measured of a launch."""
-
-    wall: float
-    cpu: float
-    hits: frozenset[str]
-
-    @classmethod
-    def of(cls, launch: _Launch) -> _Used:
-        group = launch.slot.group
-        wall = time.monotonic() - launch.begun
-        return cls(wall, group.cpu_seconds() if group else 0.0, group.hits() if group else frozenset())
-
-
-def settle(report: Report, flow: Flow, request: Request, used: _Used) -> Result:
-    """The one place where a report, what the host saw and our limits become a result."""
-    ended = report.end
-    cpu = max(ended[1] / 1e6 if ended else 0.0, used.cpu)
-    hits = set(used.hits) | ({flow.over} if flow.over else set())
-    if ended:
-        hits |= {
-            name for bit, name in ((Over.CPU, "cpu"), (Over.MEMORY, "memory"), (Over.WORK, "work")) if bit & ended[2]
-        }
-    if cpu > request.limits.cpu_seconds:
-        hits.add("cpu")
-    fault = _fault(report, flow, used)
-    if fault:
-        return Result(fault=fault)
-    wait_status = ended[0] if ended else signal.SIGKILL
-    died = os.WIFSIGNALED(wait_status)
-    if died and os.WTERMSIG(wait_status) == signal.SIGXFSZ:
-        hits.add("work")
-    started = report.exec_errno is None
-    whole = report.complete and report.unread is None and request.collect and started
-    return Result(
-        started=started,
-        start_error=report.exec_errno,
-        exit_code=os.WEXITSTATUS(wait_status) if started and not died else None,
-        signal=os.WTERMSIG(wait_status) if started and died else None,
-        stdout=bytes(flow.stdout),
-        stderr=bytes(flow.stderr),
-        files=tuple(sorted(report.entries)) if whole else None,
-        cpu_seconds=cpu,
-        wall_seconds=used.wall,
-        limits_hit=frozenset(hits),
-    )
-
-
-def _fault(report: Report, flow: Flow, used: _Used) -> str | None:
-    """Why this launch proves nothing; None where it does. A limit of ours counts only after the program started."""
-    if report.fault:
-        return f"init: {report.fault}"
-    if flow.over == "status":
-        return "the init reported more than the work directory can hold"
-    if report.complete and (report.exec_errno is not None or (report.started and report.end)):
-        return f"exec failed with errno {report.exec_errno}" if report.exec_errno in _HOST_ERRORS else None
-    if report.started and (flow.over or "memory" in used.hits):
-        return None
-    said = bytes(flow.stderr[-400:]).decode("utf-8", "backslashreplace").strip()
-    return f"no complete report ({flow.over or 'ended early'}): {said or 'nothing on stderr'}"
+def _used(launch: _Launch) -> Used:
+    group = launch.slot.group
+    wall = time.monotonic() - launch.begun
+    return Used(wall, group.cpu_seconds() if group else 0.0, group.hits() if group else frozenset())
 
 
 def _end(process: subprocess.Popen[bytes], group: Group | None, status: int) -> bool:

@@ -27,10 +27,10 @@ class Flow:
 
 @dataclass(slots=True, kw_only=True)
 class Pump:
-    """One launch's pipes (descriptors; all but `status` are closed here), caps in bytes, the deadline on the monotonic clock.
+    """One launch's pipes, caps in bytes, deadline on the monotonic clock. All pipes but `status` are closed here.
 
-    `check` is asked every `period` seconds and names the limit that it sees passed; `begun` is called once, when the
-    first status byte arrives.
+    `status` is -1 where a launch has no such pipe. `check` is asked every `period` seconds and names the
+    limit that it sees passed; `begun` is called once, when the first status byte arrives.
     """
 
     stdin: int
@@ -55,7 +55,9 @@ class Pump:
             stack.callback(_close, self.stderr)
             os.set_blocking(self.stdin, False)
             select = stack.enter_context(selectors.DefaultSelector())
-            sinks = {self.stdout: flow.stdout, self.stderr: flow.stderr, self.status: flow.status}
+            sinks = {self.stdout: flow.stdout, self.stderr: flow.stderr}
+            if self.status >= 0:
+                sinks[self.status] = flow.status
             for fd in sinks:
                 select.register(fd, selectors.EVENT_READ)
             rest = self._feed(select, rest)
@@ -67,15 +69,16 @@ class Pump:
                         rest = self._feed(select, rest)
                     else:
                         self._drain(select, key.fd, sinks[key.fd], flow)
-                flow.over = flow.over or self._passed()
+                self._judge(flow)
         return flow
+
+    def _judge(self, flow: Flow) -> None:
+        if flow.over is None:
+            flow.over = "wall" if time.monotonic() >= self.deadline else self.check()
 
     def _patience(self) -> float:
         left = max(self.deadline - time.monotonic(), 0)
         return left if self.period is None else min(left, self.period)
-
-    def _passed(self) -> str | None:
-        return "wall" if time.monotonic() >= self.deadline else self.check()
 
     def _feed(self, select: selectors.BaseSelector, rest: memoryview) -> memoryview:
         """Write what the pipe takes; close it after the last byte or when nobody reads any more."""

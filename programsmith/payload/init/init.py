@@ -1,0 +1,238 @@
+"""The Python twin of init.c, for hosts without a C compiler: same arguments, same wires, same order of steps.
+
+It runs on an interpreter of its own that it detaches before the program starts; whatever it needs is imported first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import resource
+import signal
+import struct
+import sys
+
+from programsmith.payload.init import calls
+from programsmith.payload.init.calls import FOLDER, Status, call, fail, libc, mount, system
+from programsmith.payload.init.request import Request
+from programsmith.payload.init.walk import collect
+from programsmith.payload.init.watch import end_all, supervise
+
+TYPE_CHECKING = False  # importing typing costs a tenth of a launch
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+LAID = (1577836800 * 10**9,) * 2  # the one time of all entries that are laid down
+
+
+def mount_writable(r: Request) -> None:
+    """One sized tmpfs for the work directory, /tmp and /dev/shm."""
+    flags = calls.MS_NOSUID | calls.MS_NODEV | (0 if r.has(calls.EXEC_WORK) else calls.MS_NOEXEC)
+    options = f"size={r.number['work_bytes']},nr_inodes={r.number['work_files'] + 4},mode=0755"
+    call("work tmpfs", mount(b"tmpfs", b"tmpfs", r.hidden, flags, options.encode()))
+    for name, target in ((b"work", r.work), (b"tmp", b"/tmp"), (b"shm", b"/dev/shm")):
+        source = r.hidden + b"/" + name
+        os.mkdir(source)
+        os.chmod(source, 0o755 if name == b"work" else 0o1777)
+        if name != b"work" or not r.has(calls.WORKSPACE):
+            call("bind of the work tmpfs", mount(b"", source, target, calls.MS_BIND, None))
+    call("work tmpfs", libc.umount2(r.hidden, calls.MNT_DETACH))
+
+
+def mount_proc() -> None:
+    """A proc without other users' processes and without anything about the host, as far as this kernel can."""
+    flags = calls.MS_NOSUID | calls.MS_NODEV | calls.MS_NOEXEC
+    if mount(b"proc", b"proc", b"/proc", flags, b"hidepid=2,subset=pid") < 0:
+        mount(b"proc", b"proc", b"/proc", flags, b"hidepid=2")
+
+
+def lay_files(r: Request) -> None:
+    """Lay the case's files down; modes of directories and all times come last."""
+    os.umask(0)
+    work = os.open(r.work, FOLDER)
+    for kind, mode, path, content in r.files:
+        lay_one(work, path, kind, mode, content)
+    for kind, mode, path, _ in r.files:
+        if kind == 1:
+            os.chmod(path, mode, dir_fd=work)
+        os.utime(path, ns=LAID, dir_fd=work, follow_symlinks=False)
+    os.utime(work, ns=LAID)
+    os.close(work)
+
+
+def lay_one(work: int, path: bytes, kind: int, mode: int, content: bytes) -> None:
+    """Lay one entry and the directories above it."""
+    parts = path.split(b"/")
+    folders = [b"/".join(parts[:n]) for n in range(1, len(parts) + (kind == 1))]
+    for folder in folders:
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(folder, 0o755, dir_fd=work)
+    if kind == 2:  # noqa: PLR2004 - link
+        os.symlink(content, path, dir_fd=work)
+    elif kind == 0:
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=work)
+        with open(fd, "wb") as out:
+            out.write(content)
+            out.flush()
+            os.fchmod(fd, mode)
+
+
+def set_capabilities(keep: int) -> None:
+    """Keep only these capabilities."""
+    head = struct.pack("<Ii", calls.CAP_VERSION, 0)
+    call("capabilities", system(calls.CAPSET, head, struct.pack("<6I", keep, keep, 0, 0, 0, 0)))
+
+
+def drop_bounding_set() -> None:
+    """No executed file may give a capability back."""
+    for number in range(64):
+        if libc.prctl(calls.PR_CAPBSET_READ, number, 0, 0, 0) == 1:
+            call("bounding set", libc.prctl(calls.PR_CAPBSET_DROP, number, 0, 0, 0))
+
+
+def fence_exec(r: Request) -> None:
+    """Executing is allowed below the listed paths only; a kernel without Landlock leaves the list-built view."""
+    handled = struct.pack("<Q", calls.EXECUTE)
+    rules = system(calls.CREATE_RULESET, handled, 8, 0)
+    if rules < 0 and ctypes.get_errno() in {38, 95}:  # ENOSYS, EOPNOTSUPP
+        return
+    call("Landlock", rules)
+    for path in r.paths:
+        try:
+            fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        except OSError:
+            continue
+        call("Landlock rule", system(calls.ADD_RULE, rules, 1, struct.pack("<Qi", calls.EXECUTE, fd), 0))
+        os.close(fd)
+    call("Landlock", system(calls.RESTRICT_SELF, rules, 0))
+
+
+def filter_calls(r: Request) -> None:
+    """Install the system call filter."""
+    code = ctypes.create_string_buffer(r.filter, len(r.filter))
+    program = struct.pack("HxxxxxxP", len(r.filter) // 8, ctypes.addressof(code))
+    call("seccomp", libc.prctl(calls.PR_SET_SECCOMP, 2, program, 0, 0))
+
+
+def set_limits(r: Request) -> None:
+    """Set resource limits, never above what is allowed already."""
+    for number, soft, wanted in r.limits:
+        _, most = resource.getrlimit(number)
+        hard = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
+        resource.setrlimit(number, (min(soft, hard), hard))
+
+
+def reset_signals() -> None:
+    """Default dispositions, nothing blocked."""
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+
+
+def run_program(r: Request, go: int, failed: int) -> NoReturn:
+    """The child: wait for the word, give everything up, execute."""
+    try:
+        with open("/proc/self/oom_score_adj", "wb", 0) as score:
+            score.write(b"1000")
+        os.setsid()
+        os.chdir(r.cwd)
+        os.umask(r.number["umask"])
+        if r.has(calls.ONE_CPU):
+            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        os.read(go, 1)
+        for fd in map(int, os.listdir("/proc/self/fd")):
+            with contextlib.suppress(OSError):
+                os.set_inheritable(fd, fd < 3)  # noqa: PLR2004 - the standard streams
+        set_limits(r)
+        if r.has(calls.FENCE_EXEC):
+            fence_exec(r)
+        set_capabilities(0)
+        reset_signals()
+        filter_calls(r)
+    except OSError as error:
+        fail("start", error)
+    try:
+        os.execve(r.program, r.argv, r.env)  # noqa: S606 - starting it is what this is for
+    except OSError as error:
+        os.write(failed, struct.pack("<i", error.errno or 0))
+    os._exit(127)
+
+
+def start_program(r: Request) -> int:
+    """Start the program; its process id once it is executed, 0 where that failed."""
+    go, failed = os.pipe(), os.pipe()
+    program = os.fork()
+    if program == 0:
+        os.close(go[1])
+        run_program(r, go[0], failed[1])
+    call("dumpable", libc.prctl(calls.PR_SET_DUMPABLE, 0, 0, 0, 0))
+    null = os.open("/dev/null", os.O_RDWR)
+    for fd in range(3):
+        os.dup2(null, fd)
+    for fd in (failed[1], *go):
+        os.close(fd)
+    why = os.read(failed[0], 4)
+    Status.say(b"E" if why else b"S", struct.pack("<Q", *struct.unpack("<i", why)) if why else b"")
+    return 0 if why else program
+
+
+def prepare(r: Request) -> None:
+    """Mounts, files, privileges."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, signal.valid_signals())
+    call("parent death signal", libc.prctl(calls.PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0))
+    call("no new privileges", libc.prctl(calls.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+    call("hiding the init", libc.umount2(r.hidden, calls.MNT_DETACH))
+    try:
+        mount_writable(r)
+        mount_proc()
+        lay_files(r)
+    except OSError as error:
+        fail("work directory", error)
+    drop_bounding_set()
+    set_capabilities(1 << calls.CAP_DAC_READ_SEARCH)
+
+
+def enter(words: list[str]) -> NoReturn:
+    """`UID GID [join FILE - | stage FROM TO]... -- COMMAND...`: become an ordinary user outside, as root."""
+    end = words.index("--")
+    steps, alone = words[2:end], False
+    for kind, first, second in zip(steps[::3], steps[1::3], steps[2::3], strict=True):
+        if kind == "join":
+            with open(first, "wb", 0) as group:
+                group.write(b"0")
+            continue
+        if not alone:
+            call("mount namespace", libc.unshare(calls.CLONE_NEWNS))
+            call("mount namespace", mount(b"", None, b"/", calls.MS_REC | calls.MS_PRIVATE, None))
+        alone = True
+        call(f"stage {first}", mount(b"", os.fsencode(first), os.fsencode(second), calls.MS_BIND | calls.MS_REC, None))
+    os.setgroups([])
+    os.setresgid(*[int(words[1])] * 3)
+    os.setresuid(*[int(words[0])] * 3)
+    os.execv(words[end + 1], words[end + 1 :])  # noqa: S606 - starting it is what this is for
+
+
+def main() -> int:
+    """Run one launch."""
+    if sys.argv[1] == "enter":
+        Status.fd = 2
+        enter(sys.argv[2:])
+    request_fd, Status.fd = map(int, sys.argv[1:])
+    os.set_inheritable(Status.fd, False)
+    request = Request(request_fd)
+    proc = os.open("/proc", FOLDER)
+    prepare(request)
+    program = start_program(request)
+    if program:
+        supervise(request, program, proc)
+        if request.has(calls.COLLECT):
+            collect(request)
+    else:
+        end_all()
+    Status.say(b"Z")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
