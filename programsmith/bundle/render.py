@@ -136,7 +136,6 @@ def _plan(given: Ingredients) -> Plan:
         families=families(sides),
         notes={"compare": dict(given.compare)},
         waived=given.solution.waived,
-        build_packages=given.image.build_packages,
     )
 
 
