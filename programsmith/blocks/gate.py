@@ -1,7 +1,7 @@
 """gate: the spec's verdict, q = b·v·h·¬s, over every block that has settled, however far the revision came.
 
-In: the records, lock and candidate where they exist, horizon, rollouts and review of the spec, acceptance rule and
-routes. Out: verdict.json.
+In: the records, lock and candidate where they exist, horizon, rollouts and review of the spec, what was approved,
+acceptance rule and routes. Out: verdict.json.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from programsmith.records import codec
 from programsmith.records.lock import Candidate, Lock
 from programsmith.records.outcome import Outcome, Word
 from programsmith.verdict.acceptance import Asked, verdict
+from programsmith.verdict.review import proposal
 from programsmith.verdict.routes import Routes
 
 SAYS = {Word.REJECT: Word.DROP}  # a spec that ends before it has a bundle is rejected; the gate says that it drops it
@@ -18,20 +19,22 @@ SAYS = {Word.REJECT: Word.DROP}  # a spec that ends before it has a bundle is re
 
 def run(job: Job) -> Outcome:
     """Write the verdict and say it."""
-    found = verdict(job.records, Routes(job.rules("routes")), _asked(job))
+    seen = proposal({block: [r.outcome, r.evidence] for block, r in job.records.items()})
+    asked = _asked(job, accepted=job.spec("approved.gate", object) == seen)
+    found = verdict(job.records, Routes(job.rules("routes")), asked)
     codec.dump(job.outputs["verdict.json"], found)
     return Outcome(
         word=SAYS.get(found.outcome, found.outcome),
         reason=found.reasons[0],
-        evidence={"outcome": found.outcome.value, "q": found.q, "reasons": list(found.reasons)},
+        evidence={"outcome": found.outcome.value, "q": found.q, "reasons": list(found.reasons), "proposal": seen},
     )
 
 
-def _asked(job: Job) -> Asked:
+def _asked(job: Job, *, accepted: bool) -> Asked:
     return Asked(
         name=job.spec("name", str),
         rollouts=bool(job.spec("rollouts", list)),
-        review="gate" in job.spec("review", list),
+        review="gate" in job.spec("review", list) and not accepted,
         lines=_lines(job),
         min_lines=job.spec("horizon.min_lines", int),
         rule_lines=job.rules("acceptance")["horizon_min_lines"],

@@ -1,7 +1,8 @@
 """pick: which candidate becomes the task. By rule: the best score among those of the tool that the spec names.
 
-In: candidates, spec.task.tool, spec.review. Out: candidate.json with reasons. Says none_fit, naming what exists, where
-the tool is none of the candidates'; parked, with the command that goes on, where a person is to look first.
+In: candidates, spec.task.tool, spec.review, what was approved. Out: candidate.json with reasons. Says none_fit, naming
+what exists, where the tool is none of the candidates'; parked, with the command that goes on, where a person is to look
+first.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from programsmith.job import Job
 from programsmith.records import codec
 from programsmith.records.lock import Candidate
 from programsmith.records.outcome import Outcome, Word
-from programsmith.verdict.review import go_on
+from programsmith.verdict.review import go_on, proposal
 
 
 def run(job: Job) -> Outcome:
@@ -22,12 +23,13 @@ def run(job: Job) -> Outcome:
     outcome, picked = decide(found, job.spec("task.tool", object))
     if picked is None:
         return outcome
-    if "pick" in job.spec("review", list):
-        command = go_on(job.spec("name", str), "pick")
+    command = go_on(job.spec("name", str), "pick")
+    accepted = job.spec("approved.pick", object) == proposal(picked)
+    if "pick" in job.spec("review", list) and not accepted:
         return Outcome(
             word=Word.PARKED,
             reason=f"{outcome.reason}; review asks for a person: {command}",
-            evidence={**outcome.evidence, "command": command},
+            evidence={**outcome.evidence, "command": command, "proposal": proposal(picked)},
         )
     codec.dump(job.outputs["candidate.json"], picked)
     return outcome

@@ -17,6 +17,7 @@ from typing import Any
 
 from doit.cmd_base import Command
 
+from programsmith.compiler.approval import approve
 from programsmith.compiler.compile import Compiler
 from programsmith.compiler.faults import Caught, worst
 from programsmith.compiler.loader import Asked, asked_specs, doit_words
@@ -41,9 +42,11 @@ def _build_all(compiler: Compiler, asked: Asked, workers: int) -> set[Exit]:
     codes: set[Exit] = set()
     for path in asked.files:
         with Caught(asked.project.folder(path.stem).root / "logs", path.stem) as caught:
-            subject = compiler.subject(asked.project, path, workers)
-            with held(subject.folder):
-                answer = build_spec(compiler.steps, subject)
+            folder = compiler.subject(asked.project, path, workers).folder
+            with held(folder):
+                for block in asked.approved:
+                    approve(folder, compiler.steps, block)
+                answer = build_spec(compiler.steps, compiler.subject(asked.project, path, workers))
             print(f"{answer.name}  {answer.outcome}  {answer.where}", flush=True)
             codes.add(answer.exit)
         if caught.code is Exit.INTERRUPTED:
@@ -84,7 +87,7 @@ class Build(Command):  # type: ignore[misc]
 
     name = "build"
     doc_purpose = "build environments from task specs"
-    doc_usage = "[spec=NAME_OR_FILE[,…]] [-n WORKERS]"
+    doc_usage = "[spec=NAME_OR_FILE[,…] [approve=BLOCK[,…]]] [-n WORKERS]"
     doc_description = None
     cmd_options = (
         {

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from programsmith.compiler.approval import approvals
 from programsmith.compiler.passes import GoesOn, outcome_of, turns
 from programsmith.compiler.paths import Project
 from programsmith.compiler.plan import STEPS, Step
@@ -45,9 +46,10 @@ class Compiler:
         """The spec at `path`, read and checked. Raises InputError."""
         spec = load_spec(path, project.root)
         rules = self._rules(project.root)
+        folder = project.folder(spec.name)
         return Subject(
-            folder=project.folder(spec.name),
-            values=spec.values,
+            folder=folder,
+            values={**spec.values, "approved": approvals(folder)},
             rules=rules,
             blocks=self._blocks,
             goes_on=self._goes_on or Routes(rules.load("routes")).goes_on,

@@ -24,16 +24,20 @@ from programsmith.errors import InputError
 from programsmith.rulebook.fault import suggest
 from programsmith.spec.find import find_project, find_specs
 
-WORDS = ("spec",)
+WORDS = ("spec", "approve")
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The specs that were asked for, all of one project. `named`: each by name, not just every spec that there is."""
+    """The specs that were asked for, all of one project. `named`: each by name, not just every spec that there is.
+
+    `approved` are blocks whose proposal a person accepts.
+    """
 
     project: Project
     files: tuple[Path, ...]
     named: bool
+    approved: tuple[str, ...] = ()
 
 
 def asked_specs(args: Sequence[str], start: Path) -> Asked:
@@ -41,10 +45,14 @@ def asked_specs(args: Sequence[str], start: Path) -> Asked:
 
     The project is that of the folder `start`, or of a spec's file that is asked for from elsewhere.
     """
-    word = _words(args).get("spec")
+    words = _words(args)
+    word = words.get("spec")
+    approved = tuple(words["approve"].split(",")) if "approve" in words else ()
+    if approved and word is None:
+        raise InputError(f"approve={words['approve']}: wanted spec=NAME beside it, got none")
     file = Path(os.path.normpath(start / word)) if word else start
     root = find_project(file.parent if file.is_file() else start)
-    return Asked(Project(root), tuple(find_specs(root, word, start)), named=word is not None)
+    return Asked(Project(root), tuple(find_specs(root, word, start)), named=word is not None, approved=approved)
 
 
 def _words(args: Sequence[str]) -> dict[str, str]:

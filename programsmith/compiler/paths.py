@@ -79,6 +79,11 @@ class Folder:
         return self.root / "scratch"
 
     @property
+    def approved(self) -> Path:
+        """What a person accepted."""
+        return self.root / "approved.json"
+
+    @property
     def verdict(self) -> Path:
         """The spec's verdict."""
         return self.root / "verdict.json"

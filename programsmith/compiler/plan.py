@@ -15,6 +15,8 @@ from programsmith.records.outcome import Word
 class Step:
     """One block's row. `spec` and `rules` are the slice: exactly what the block may read, and does.
 
+    Below `approved` lies no field of the file but what a person accepted of a block's proposals.
+
     `payload` names folders of payload/ whose bytes the block puts into its outputs or runs. `outside` names spec
     fields that hold a path of the project whose content is an input. A step that `closes` its revision runs last,
     over every record settled before it; what it reads may be absent. With `records` a step gets the records too.
@@ -57,7 +59,7 @@ STEPS: tuple[Step, ...] = (
         reads=("candidates.json",),
         writes=("candidate.json",),
         says=(Word.PICKED, Word.NONE_FIT, Word.PARKED),
-        spec=("name", "task.tool", "review"),
+        spec=("name", "task.tool", "review", "approved.pick"),
     ),
     Step(
         block="oracle",
@@ -135,7 +137,7 @@ STEPS: tuple[Step, ...] = (
         reads=("lock.json", "candidate.json"),
         writes=("verdict.json",),
         says=(Word.SHIP, Word.REVISE, Word.SHELVE_EASY, Word.SHELVE_HARD, Word.DROP, Word.DRAFT, Word.PARKED),
-        spec=("name", "horizon", "rollouts", "review"),
+        spec=("name", "horizon", "rollouts", "review", "approved.gate"),
         rules=("acceptance", "routes"),
         per_revision=True,
         closes=True,

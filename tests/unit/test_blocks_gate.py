@@ -33,11 +33,12 @@ def record(block, word, **evidence):
 
 @pytest.fixture
 def run(tmp_path):
-    def start(records, *, candidate=True, min_lines=1500, review=()):
+    def start(records, *, candidate=True, min_lines=1500, review=(), approved=None):
         if candidate:
             codec.dump(tmp_path / "candidate.json", CANDIDATE)
         step = STEP["gate"]
         values = {"name": "t", "horizon": {"min_lines": min_lines}, "rollouts": [], "review": list(review)}
+        values["approved"] = {"gate": approved}
         job = Job(
             spec=Tracked("spec field", values, step.spec),
             rules=Rules(Rulebook(None).load, step.rules),
@@ -104,6 +105,13 @@ def test_a_parked_pick_parks_the_spec(run):
     outcome, verdict = run([record("ingest", Word.PASS), record("pick", Word.PARKED)], candidate=False)
     assert outcome.word is Word.PARKED
     assert verdict["outcome"] == "parked"
+
+
+def test_a_gate_goes_on_with_what_a_person_accepted(run):
+    proposed = run(passed(), review=["gate"])[0].evidence["proposal"]
+    assert run(passed(), review=["gate"], approved=proposed)[0].word is Word.DRAFT
+    other = [*passed()[:-1], record("images", Word.PASS, kind="bubblewrap", fingerprint="cd")]
+    assert run(other, review=["gate"], approved=proposed)[0].word is Word.PARKED
 
 
 def test_a_review_parks_at_the_gate(run):

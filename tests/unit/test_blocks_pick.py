@@ -30,10 +30,10 @@ FOUND = (candidate("b", 0.6), candidate("b", 0.6, "c"), candidate("a", 0.2))
 
 @pytest.fixture
 def run(tmp_path):
-    def start(tool=None, review=()):
+    def start(tool=None, review=(), approved=None):
         codec.dump(tmp_path / "candidates.json", FOUND)
         step = STEP["pick"]
-        values = {"name": "t", "task": {"tool": tool}, "review": list(review)}
+        values = {"name": "t", "task": {"tool": tool}, "review": list(review), "approved": {"pick": approved}}
         job = Job(
             spec=Tracked("spec field", values, step.spec),
             rules=Rules(Rulebook(None).load, step.rules),
@@ -78,6 +78,18 @@ def test_a_review_parks_with_the_exact_command_and_writes_nothing(run):
     assert outcome.reason.endswith("review asks for a person: programsmith build spec=t approve=pick")
     assert outcome.evidence["command"] == "programsmith build spec=t approve=pick"
     assert picked is None
+
+
+def test_what_a_person_accepted_is_picked_and_nothing_else(run):
+    proposed = run(review=["pick"])[0].evidence["proposal"]
+    outcome, picked = run(review=["pick"], approved=proposed)
+    assert outcome.word is Word.PICKED
+    assert picked.tool == "b"
+
+
+def test_an_approval_of_another_proposal_is_void(run):
+    proposed = run(review=["pick"])[0].evidence["proposal"]
+    assert run(tool="a", review=["pick"], approved=proposed)[0].word is Word.PARKED
 
 
 def test_a_review_of_the_gate_alone_parks_nothing_here(run):
