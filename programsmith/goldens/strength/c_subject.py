@@ -64,7 +64,7 @@ class CSubject:
     def trace(self, case: Case) -> frozenset[str]:
         """Run the coverage build, hand its counters to gcov, keep the lines that were counted."""
         bench = self._bench
-        request = bench.request(case, self._coverage.tree, bench.facts.program, ())
+        request = bench.request(case, self._coverage.tree)
         prefix = WORK.encode() + b"/" + COUNTERS
         result = bench.launcher.run(replace(request, env=(*request.env, (b"GCOV_PREFIX", prefix))))
         counters = [f for f in result.files or () if f.kind == "file" and f.path.startswith(COUNTERS + b"/")]

@@ -16,7 +16,8 @@ from programsmith.payload.verifier.launcher import Mount
 from programsmith.payload.verifier.model import Case
 from programsmith.sources.tree import SourceTree
 
-TRACER = "/opt/coverage/trace.py"
+INTERPRETER = b"/usr/bin/python3"
+TRACER = b"/opt/coverage/trace.py"
 LINES = b".programsmith-lines"
 
 
@@ -33,13 +34,14 @@ class PythonSubject:
 
     def trace(self, case: Case) -> frozenset[str]:
         """Lines that a case executes, read from a file that the tracer leaves in the work directory."""
-        before = (TRACER.encode(), WORK.encode() + b"/" + LINES, ORACLE.encode(), self._bench.facts.program.encode())
-        request = self._bench.request(case, self.tree, "/usr/bin/python3", before)
+        report = WORK.encode() + b"/" + LINES
+        traced = (INTERPRETER, TRACER, report, ORACLE.encode(), self._bench.facts.program.encode())
+        request = self._bench.request(case, self.tree, *traced)
         folder = Path(tracer.__file__).parent
         request = replace(request, mounts=(*request.mounts, Mount(source=str(folder), target="/opt/coverage")))
         result = self._bench.launcher.run(request)
-        report = next((f.content for f in result.files or () if f.path == LINES), b"")
-        return frozenset(self._locked(line) for line in report.splitlines()) - {""}
+        left = next((f.content for f in result.files or () if f.path == LINES), b"")
+        return frozenset(self._locked(line) for line in left.splitlines()) - {""}
 
     def _locked(self, line: bytes) -> str:
         path, _, number = line.decode("utf-8", "surrogateescape").rpartition(":")

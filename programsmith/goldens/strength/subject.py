@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,17 +24,16 @@ class Bench:
 
     def run(self, case: Case, tree: Path, limits: Limits | None = None) -> Result:
         """Run a case against the oracle tree on the host path `tree`."""
-        return self.launcher.run(self.request(case, tree, self.facts.program, (), limits))
+        request = self.request(case, tree)
+        return self.launcher.run(replace(request, limits=limits or self.limits))
 
-    def request(
-        self, case: Case, tree: Path, program: str, before: tuple[bytes, ...], limits: Limits | None = None
-    ) -> Request:
-        """The launch of `program` with `before` and then the case's arguments."""
+    def request(self, case: Case, tree: Path, *command: bytes) -> Request:
+        """The launch of the oracle with a case's arguments, or of `command` with them."""
         return Request(
-            program=program,
-            argv=(self.facts.tool.encode(), *before, *case.argv),
+            program=command[0].decode() if command else self.facts.program,
+            argv=(*(command or (self.facts.tool.encode(),)), *case.argv),
             env=case_env(case.env),
-            limits=limits or self.limits,
+            limits=self.limits,
             stdin=case.stdin,
             files=case.files,
             mounts=(Mount(source=str(tree), target=ORACLE),),
