@@ -28,6 +28,8 @@ def python_tree(
     entry, leave = request.entry, request.system.leave
     root = import_root(entries, entry)
     lib = [_moved(e, root, "lib/") for e in entries if _belongs(e, root, leave)]
+    if entry.kind == "python-console-script":  # what is imported: modules and packages, no stray files beside them
+        lib = [e for e in lib if e.path.count(b"/") > 1 or e.kind == "dir" or e.path.endswith(b".py")]
     starter = FileEntry(b"bin/" + os.fsencode(entry.tool), "file", 0o755, starter_text(entry, root))
     return tuple(sorted([*lib, *distribution(entries, request), *vendor, starter]))
 
@@ -83,6 +85,7 @@ def starter_text(entry: EntryPoint, root: str) -> bytes:
         text = (folder / "console.py").read_text("utf-8").replace("entry_module", module)
         text = text.replace("import entry_function", f"import {function.split('.')[0]}")
         text = text.replace("entry_function()", f"{function}()")
+    text = text.replace("  # type: ignore[import-not-found]  # noqa: E402", "")
     return text.replace("tool_name", entry.tool).encode("utf-8")
 
 
