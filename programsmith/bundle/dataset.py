@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -58,6 +59,16 @@ def other_places(dist: Path, place: Path) -> list[Path]:
     """Folders of dist/ in which an earlier verdict left the same task."""
     found = (dist / shelf / place.name for shelf in SHELVES)
     return [p for p in found if p != place and (p / COMPLETE).is_file()]
+
+
+def withdraw(dist: Path, place: Path) -> None:
+    """Remove and unlist the task of this name wherever it lies in dist/ but at `place`."""
+    gone = other_places(dist, place)
+    for folder in gone:
+        shutil.rmtree(folder)
+    if gone and (dist / NAME).is_file():
+        with _held(dist):
+            _replace(dist / NAME, dump_toml(_manifest(dict(_present(dist, skip="")))))
 
 
 def _manifest(rows: Mapping[str, Listed]) -> dict[str, Any]:

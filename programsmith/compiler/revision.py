@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from programsmith.compiler.action import remove
+from programsmith.bundle.dataset import withdraw
 from programsmith.compiler.passes import Passed, outcome_of, run_pass, turns
-from programsmith.compiler.paths import SHELVES
 from programsmith.compiler.plan import Step
 from programsmith.compiler.reporter import word_of
 from programsmith.compiler.turn import Subject
@@ -69,16 +68,8 @@ def _broken(subject: Subject, passed: Passed, ran: tuple[str, ...]) -> Answer:
 def _answer(subject: Subject, ran: tuple[str, ...]) -> Answer:
     outcome = outcome_of(subject.folder.verdict)
     place = subject.folder.exported(outcome)
-    _withdraw(subject, place)
+    withdraw(subject.folder.project.dist, place if place.is_dir() else subject.folder.root)
     wants_rollouts = bool(subject.values.get("rollouts"))
     good = outcome == SHIP or (outcome == DRAFT and not wants_rollouts)
     where = place if place.is_dir() else subject.folder.verdict
     return Answer(name=subject.folder.name, outcome=outcome, where=where, exit=Exit.OK if good else Exit.ENDED, ran=ran)
-
-
-def _withdraw(subject: Subject, place: Path) -> None:
-    """Remove what earlier verdicts of the spec exported: a shelf holds what its name says."""
-    for outcome in (SHIP, *SHELVES):
-        other = subject.folder.exported(outcome)
-        if other != place:
-            remove(other)

@@ -11,6 +11,7 @@ import hashlib
 import hmac
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
@@ -83,9 +84,8 @@ def secret(step: Step, owner: bytes | None) -> dict[str, str]:
 
 
 def settled(records: Mapping[str, Record]) -> dict[str, str]:
-    """Causes that are outcomes: what each record says, whatever it took to say it."""
-    said = {n: [r.outcome.value, r.reason, encode(r.evidence)] for n, r in records.items()}
-    return {f"record {name}": json_digest(what) for name, what in said.items()}
+    """Causes that are records, whatever seconds they took."""
+    return {f"record {name}": json_digest(encode(replace(record, seconds=0.0))) for name, record in records.items()}
 
 
 def field(values: Mapping[str, Any], path: str) -> Any:
