@@ -67,13 +67,17 @@ class _Store:
     """A bare repository in a scratch folder that holds what was fetched."""
 
     def __init__(self, url: str, scratch: Path, caps: Caps) -> None:
-        from git import Repo
+        from git import Git, Repo
 
         self._url = url
         self._caps = caps
         self._meter = Meter(caps)
-        self._repo = Repo.init(scratch, bare=True)
+        scratch.mkdir(parents=True, exist_ok=True)
+        own = {**NO_PROMPT, "GIT_DIR": str(scratch)}  # a GIT_DIR of the caller's, as hooks have it, is not ours
+        Git(scratch).execute(["git", "init", "--quiet", "--bare", "--template="], env=own)
+        self._repo = Repo(scratch)
         self._git: Git = self._repo.git
+        self._git.update_environment(**own)
 
     def _run(self, *words: str) -> str:
         from git.exc import GitCommandError
@@ -82,7 +86,6 @@ class _Store:
             return str(
                 self._git.execute(
                     ["git", *words],
-                    env=NO_PROMPT,
                     start_new_session=True,  # no terminal that ssh or a helper could ask on
                     kill_after_timeout=self._caps.fetch_seconds,
                 )
@@ -98,7 +101,7 @@ class _Store:
     def resolve(self, ref: str | None) -> str:
         """Fetch what `ref` needs and return its commit id."""
         lines = [line.split("\t") for line in self._run("ls-remote", "--", self._url).splitlines() if "\t" in line]
-        remote = _Remote({name: sha for sha, name in lines})
+        remote = _Remote({name: sha for sha, name in lines if not name.endswith("^{}")})
         if any(len(sha) != FULL_ID for sha in remote.refs.values()):
             raise InputError(f"source.git: {self._url} uses an object format other than SHA-1; export it as an archive")
         if not remote.refs:

@@ -36,10 +36,16 @@ def synthetic_git(root: Path, version: str) -> None:
     from git.exc import GitCommandError
 
     git = Git(root)
+    own = {
+        **FIXED_ENV,
+        "GIT_DIR": str(root / ".git"),
+        "GIT_WORK_TREE": str(root),
+        "GIT_INDEX_FILE": str(root / ".git/index"),
+    }
     options = [word for setting in SETTINGS for word in ("-c", setting)]
 
     def run(*words: str) -> None:
-        git.execute(["git", *options, *words], env=FIXED_ENV)
+        git.execute(["git", *options, *words], env=own)
 
     try:
         run("check-ref-format", f"refs/tags/{version}")

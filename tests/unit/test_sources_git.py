@@ -106,3 +106,14 @@ def test_a_password_is_not_written_down():
 
 def test_a_path_is_shown_without_control_characters():
     assert show(b"a\x1b[31m\xff\n") == "a\\x1b[31m\\xff\\n"
+
+
+def test_a_callers_own_repository_is_left_alone(kit, tmp_path, monkeypatch):
+    repo = kit.repository(tmp_path / "toy", kit.program)
+    mine = kit.repository(tmp_path / "mine", {"a": "1"})
+    before = kit.git(mine, "for-each-ref")
+    monkeypatch.setenv("GIT_DIR", str(mine / ".git"))
+    origin = read_git(str(repo), None, tmp_path / "s", kit.caps)
+    monkeypatch.delenv("GIT_DIR")
+    assert len(origin.entries) == len(kit.program)
+    assert kit.git(mine, "for-each-ref") == before

@@ -46,3 +46,14 @@ def test_hooks_of_a_template_do_not_run(kit, tmp_path, monkeypatch):
 def test_a_version_that_is_no_tag_is_wrong_input(kit, tmp_path, version):
     with pytest.raises(InputError, match="cannot be named"):
         synthetic_git(kit.lay(tmp_path / "toy", kit.program), version)
+
+
+def test_a_callers_own_repository_is_left_alone(kit, tmp_path, monkeypatch):
+    mine = kit.repository(tmp_path / "mine", {"a": "1"})
+    before = kit.git(mine, "rev-parse", "HEAD")
+    monkeypatch.setenv("GIT_DIR", str(mine / ".git"))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(mine / ".git/index"))
+    synthetic_git(kit.lay(tmp_path / "toy", kit.program), "v1")
+    monkeypatch.undo()
+    assert kit.git(mine, "rev-parse", "HEAD") == before
+    assert kit.git(tmp_path / "toy", "describe") == "v1"
