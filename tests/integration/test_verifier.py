@@ -468,6 +468,32 @@ def test_fraction_is_the_mean_over_families(graded: Callable[..., Report]) -> No
     assert graded(half).reward == 0.0
 
 
+def test_a_case_starts_what_the_oracle_started_in_it_and_in_no_other(
+    environment: dict[str, object], tmp_path: Path, tests: inside.Tests
+) -> None:
+    """Also not through the loader, which is itself executable."""
+    helper = "/usr/bin/cat"
+    source = (
+        b"import subprocess, sys\nfound = []\n"
+        b"for words in (['/usr/bin/cat'], ['/usr/lib64/ld-linux-x86-64.so.2', '/usr/bin/cat']):\n"
+        b"  try: found.append(subprocess.run(words, input=b'hi', capture_output=True).stdout)\n"
+        b"  except OSError as fault: found.append(b'no')\n"
+        b"sys.stdout.buffer.write(b' '.join(found))\n"
+    )
+    (tmp_path / "tree").mkdir(mode=0o755)
+    (tmp_path / "tree" / "executable").write_bytes(b"#!/usr/bin/python3 -IS\n" + source)
+    (tmp_path / "tree" / "executable").chmod(0o755)
+    subject = Subject(
+        program="/app/submission/executable", mounts=(Mount(source=str(tmp_path / "tree"), target="/app/submission"),)
+    )
+    launcher = open_launcher(list_view(programs=["python3", "cat"]))
+    with_helper = replace(tests.cases[0], exec_allowed=(helper,))
+    bench = Bench(subject, POLICY, launcher, frozenset({helper}))
+    assert launcher.run(bench.request(with_helper)).stdout == b"hi hi"
+    assert b"hi" not in launcher.run(bench.request(tests.cases[1])).stdout
+    launcher.close()
+
+
 def test_waived_holds_for_exactly_one_tree(graded: Callable[..., Report]) -> None:
     from programsmith.payload.verifier.tree import tree_digest
 

@@ -213,6 +213,8 @@ class BwrapLauncher:
         words = [*self._fixed, "--hostname", request.surroundings.hostname]
         for mount in request.mounts:
             words += ["--ro-bind", staged.get(mount.source, mount.source), mount.target]
+        for path in request.hidden:
+            words += ["--ro-bind", os.devnull, path]
         if launch.workspace:
             words += ["--bind", launch.workspace.source, launch.workspace.target]
         else:
@@ -222,7 +224,8 @@ class BwrapLauncher:
     def _order(self, launch: _Launch) -> Order:
         request = launch.request
         limits, around = request.limits, request.surroundings
-        paths = (*self._view.executables, *(m.target for m in request.mounts))
+        allowed = [path for path in self._view.executables if path not in request.hidden]
+        paths = (*allowed, *(m.target for m in request.mounts))
         work = launch.workspace.target if launch.workspace else around.cwd
         return Order(
             flags=self._flags(launch, paths),
