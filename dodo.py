@@ -11,11 +11,13 @@ from doit.task import Task
 
 from programsmith.compiler.compile import Compiler
 from programsmith.compiler.loader import asked_specs, doit_config, doit_words, spec_tasks
+from programsmith.compiler.pages import write_pages
 from programsmith.errors import ProgramSmithError
 
+ROOT = Path(__file__).parent
 COMPILER = Compiler()
 try:
-    ASKED = asked_specs(doit_words(), Path(__file__).parent)
+    ASKED = asked_specs(doit_words(), ROOT)
 except ProgramSmithError as fault:
     raise InvalidDodoFile(str(fault)) from fault
 
@@ -47,5 +49,5 @@ def task_test() -> dict[str, Any]:
 
 
 def task_docs() -> dict[str, Any]:
-    """The pages that are made from schemas and yields."""
-    return {"actions": [["programsmith", "docs"]], "verbosity": 2}
+    """The pages that are made from the plan and the schema."""
+    return {"actions": [(write_pages, [ROOT])], "verbosity": 2}

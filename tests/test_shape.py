@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from programsmith.compiler.plan import STEPS, Step
+from programsmith.compiler.pages import ROW, rows
+from programsmith.compiler.plan import STEPS
 
 ROOT = Path(__file__).parents[1]
 CODE = sorted([*ROOT.glob("programsmith/**/*.py"), ROOT / "dodo.py"])
@@ -87,21 +88,9 @@ def test_every_module_says_what_it_is(path: Path) -> None:
     assert ast.get_docstring(_tree(path))
 
 
-def row(step: Step) -> str:
-    """The step's row of README's table."""
-    reads = [f"`spec.{name}`" for name in step.spec] if not step.reads else [f"`{name}`" for name in step.reads]
-    if step.closes:
-        reads = ["all records", *reads]
-    writes = [f"`{name}`" for name in step.writes]
-    link = f"[`{step.block}`](programsmith/blocks/{step.block}.py)"
-    says = ", ".join(word.value for word in step.says)
-    return f"| {link} | {', '.join(reads)} | {', '.join(writes) or '—'} | {says} |"
-
-
 def test_readme_shows_the_plan() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    shown = [line for line in readme.splitlines() if line.startswith("| [`")]
-    assert shown == [row(step) for step in STEPS]
+    assert [line for line in readme.splitlines() if line.startswith(ROW)] == rows(STEPS)
 
 
 def test_every_block_is_a_file_and_every_file_a_block() -> None:

@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from programsmith.compiler.approval import PARKING
 from programsmith.compiler import slices
+from programsmith.compiler.approval import PARKING
 from programsmith.compiler.plan import STEPS, Step
 from programsmith.compiler.slices import Blocks
 from programsmith.records.outcome import Record, Word
@@ -109,7 +111,8 @@ def test_changes_name_what_came_and_what_went() -> None:
 
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: str(step.block))
 def test_every_step_declares_fields_that_the_schema_has(step: Step) -> None:
-    values = filled(packaged_schema("spec"), {"version": 1, "name": "x", "source": {"path": "x"}})
+    known = filled(packaged_schema("spec"), {"version": 1, "name": "x", "source": {"path": "x"}})
+    values = {**known, "approved": dict.fromkeys(PARKING)}
     for path in (*step.spec, *step.outside):
         slices.field(values, path)
 
