@@ -1,0 +1,89 @@
+"""What the format has and no block runs is refused by its line; everything else of a full spec is read."""
+
+import pytest
+
+from programsmith.errors import InputError
+from programsmith.rulebook.load import packaged_schema
+from programsmith.rulebook.schema import filled
+from programsmith.spec.load import load_spec, read_spec
+from programsmith.spec.unavailable import RUNS
+
+OK = "name: t\nsource: {path: src}\nbudget: {usd: 1}\n"
+ASKS = {
+    "rollouts": "rollouts: [{agent: nop}]",
+    "ceiling": "ceiling: {agent: oracle}",
+    "sweep": "sweep: [{agent: nop}]",
+    "difficulty": "difficulty: [{basis: {agent: nop}, pass_rate: {max: 1}}]",
+    "probe.model": "probe: {model: a/b}",
+    **{f"models.{b}": f"models: {{{b}: a/b}}" for b in ("matrix", "pick", "goldens", "create", "judge", "synthesize")},
+    "goldens.expand": "goldens: {expand: coverage}",
+    "task.oracle_access": "task: {oracle_access: query}",
+    "runner": "runner: harbor",
+    "executor": "executor: ray",
+}
+
+
+@pytest.fixture
+def project(tmp_path):
+    for folder in ("specs", "src"):
+        (tmp_path / folder).mkdir()
+    return tmp_path
+
+
+@pytest.mark.parametrize("field", [field for field, _ in RUNS])
+def test_each_row_refuses_what_no_block_runs(project, field):
+    path = project / "specs" / "t.yaml"
+    path.write_text(OK + ASKS[field] + "\n")
+    read_spec(path, project)
+    with pytest.raises(InputError) as error:
+        load_spec(path, project)
+    assert str(error.value).startswith(f"specs/t.yaml:4: {field}: wanted ")
+    assert str(error.value).endswith("; this version has no block that runs it; leave the field out")
+
+
+def test_every_default_runs():
+    values = filled(packaged_schema("spec"), {"name": "t", "source": {"path": "src"}})
+    for field, runs in RUNS:
+        value = values
+        for key in field.split("."):
+            value = value[key]
+        assert value in runs
+
+
+def test_a_spec_asks_for_all_that_the_design_shows(project):
+    path = project / "specs" / "tally.yaml"
+    path.write_text(FULL)
+    values = read_spec(path, project).values
+    assert values["sweep"]["agents"] == ["claude-code", "codex"]
+    assert values["sweep"]["except"] == []
+    assert [band["basis"] for band in values["difficulty"]] == ["rollouts", "sweep"]
+
+
+FULL = """\
+version: 1
+name: tally
+source: {git: https://github.com/o/tally, ref: v1.4.0}
+description: optional text that steers scope
+task: {target_languages: [python, c], tool: tally, oracle_access: none}
+build: {recipe: auto}
+goldens: {public: 0.5, held_out: 140, min_kept: 66, miners: auto, expand: coverage,
+  compare: {stdout: bytes, exit_code: exact, files: tree, stderr: emptiness}}
+sandbox: auto
+models: {matrix: null, pick: null, goldens: null, create: null, judge: null, synthesize: null}
+rollouts: [{agent: mini-swe-agent, model: anthropic/claude-haiku-4-5, trials: 6}]
+ceiling: {agent: claude-code, model: anthropic/claude-opus-4-8, trials: 2}
+sweep: {agents: [claude-code, codex], models: [anthropic/claude-opus-4-8, openai/gpt-5.5], trials: 6, except: []}
+difficulty:
+  - {basis: rollouts, pass_rate: {max: 0.9}, confidence: 0.8, trials_max: 12}
+  - {basis: sweep, pass_rate: {max: 0.4}, confidence: 0.8, trials_max: 30}
+probe: {adversaries: all, model: null}
+reward: binary
+seal: inline
+horizon: {min_lines: 1500}
+revisions: {max: 3}
+budget: {usd: 40, agent_wall: 5h}
+runner: local
+executor: local
+review: []
+generation: 1
+"""
