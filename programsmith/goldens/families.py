@@ -52,13 +52,11 @@ def _options(word: bytes, known: set[bytes]) -> Iterable[bytes]:
         return [name]
     if _NUMBER.fullmatch(word) and word[:2] not in known:
         return []
-    found = [word[:2]]
-    for at in range(2, len(word)):
-        letter = b"-" + word[at : at + 1]
-        if word[:2] not in known or letter not in known or word[at : at + 1] == b"=":
-            break  # the rest is a value
-        found.append(letter)
-    return found
+    letters = [b"-" + word[at : at + 1] for at in range(1, len(word))]
+    end = next((n for n, letter in enumerate(letters) if letter not in known), len(letters))
+    if end < len(letters) and letters[end][1:].isalpha():
+        return letters[:1]  # a value that begins with letters which happen to be options
+    return letters[:end] or letters[:1]
 
 
 def _text(word: bytes) -> str:

@@ -21,6 +21,7 @@ from tests.samples.golden import facts
         ((b"--long=v", b"--other"), "--long --other"),
         ((b"-name", b"x"), "-name"),
         ((b"-zab",), "-z"),
+        ((b"-wbaz",), "-w"),
         ((b"-1", b"-2.5", b"-.5"), "plain"),
         ((b"list", b"-a", b"add"), "list -a"),
         ((b"-a", b"add"), "add -a"),
