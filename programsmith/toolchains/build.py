@@ -144,7 +144,7 @@ class Workspace:
         self._sandbox.close()
 
     def _lay(self, source: SourceTree, *, git: bool) -> None:
-        entries = [*source, *(repository(source, self.request.lock) if git else ())]
+        entries = [*source, *(repository(source) if git else ())]
         self._sandbox.put(entries, self.places.source)
         folders = ("home", "tmp", "stage", "tools")
         self._sandbox.put([FileEntry(f.encode(), "dir", 0o755) for f in folders], WORKSPACE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -12,7 +13,13 @@ from programsmith.sources.synthetic_git import synthetic_git
 from programsmith.sources.tree import SourceTree
 
 NOTE = "synthetic_git:"
-NO_VERSION = "v0.0.0"
+NO_VERSION = "0.0.0"
+STATEMENTS = (
+    (b"VERSION", rb"\s*v?(\d[\w.]*)\s*"),
+    (b"configure.ac", rb"AC_INIT\(\s*\[?[^,\]]*\]?\s*,\s*\[?v?(\d[\w.]*)"),
+    (b"pyproject.toml", rb"(?m)^version\s*=\s*[\"'](\d[\w.]*)"),
+    (b"Makefile", rb"(?m)^VERSION\s*[:?]?=\s*v?(\d[\w.]*)"),
+)
 
 
 def asks_git(lock: Lock) -> bool:
@@ -20,16 +27,24 @@ def asks_git(lock: Lock) -> bool:
     return any(note.startswith(NOTE) for note in lock.notes)
 
 
-def repository(source: SourceTree, lock: Lock) -> list[FileEntry]:
-    """Entries of `.git` for a source, tagged with the version that ingest noted."""
-    note = next(n for n in lock.notes if n.startswith(NOTE))
-    version = note.removeprefix(NOTE).strip() or NO_VERSION
+def repository(source: SourceTree) -> list[FileEntry]:
+    """Entries of `.git` for a source: one commit under a tag with the version that the source states."""
     with tempfile.TemporaryDirectory(prefix="git-") as folder:
         root = os.fsencode(folder)
         for entry in source:
             _write(root, entry)
-        synthetic_git(Path(folder), version)
+        synthetic_git(Path(folder), stated_version(source))
         return [_read(root, path) for path in _files(os.path.join(root, b".git"))]
+
+
+def stated_version(source: SourceTree) -> str:
+    """The tag for a source: `v` and the version that one of its files states."""
+    for path, pattern in STATEMENTS:
+        entry = source.get(path)
+        found = re.search(pattern, entry.content) if entry else None
+        if found:
+            return "v" + found[1].decode("ascii", "replace")
+    return "v" + NO_VERSION
 
 
 def _write(root: bytes, entry: FileEntry) -> None:
