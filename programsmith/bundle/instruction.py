@@ -30,6 +30,7 @@ class Subject:
     plan: Plan
     compare: Mapping[str, str]
     exec_allowed: tuple[str, ...]
+    build_packages: tuple[str, ...] = ()
 
 
 def instruction(template: str, subject: Subject) -> bytes:
@@ -94,9 +95,11 @@ def _policy(subject: Subject) -> dict[str, object]:
     policy = subject.policy
     run = ", ".join(f"`{p}`" for p in policy.run_programs)
     allowed = ", ".join(f"`{p}`" for p in subject.exec_allowed)
+    packages = ", ".join(f"`{p}`" for p in subject.build_packages)
     return {
         "refused_suffixes": " ".join(f"`{s}`" for s in policy.refused_suffixes) or "of any other suffix",
         "build_programs": ", ".join(f"`{p}`" for p in policy.build_programs),
+        "build_packages": f" These packages are installed too: {packages}." if packages else "",
         "run_programs": f", and {run}" if run else "",
         "exec_allowed": f"\n   Cases in which the original starts a program may start it too: {allowed}."
         if allowed

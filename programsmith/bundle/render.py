@@ -184,6 +184,7 @@ def _top(given: Ingredients, plan: Plan) -> Iterator[FileEntry]:
         plan=plan,
         compare=given.compare,
         exec_allowed=allowed((*given.public, *given.held_out)),
+        build_packages=given.image.build_packages,
     )
     yield _file("instruction.md", instruction(given.template, subject))
     yield _file("task.toml", task_toml(_facts(given, plan)))

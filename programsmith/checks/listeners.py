@@ -11,14 +11,14 @@ import socket
 import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from programsmith.errors import InfraError
 
 ANSWER = b"heard"
-TICK = 0.05
+TICK, PATIENCE = 0.05, 1.0  # seconds
 
 
 @dataclass(slots=True)
@@ -103,6 +103,7 @@ def _reply(way: socket.socket) -> None:
         way.sendto(ANSWER, sender)
         return
     other, _ = way.accept()
-    with other:
-        other.settimeout(1)
+    with other, suppress(OSError):  # whoever hangs up has reached us all the same
+        other.settimeout(PATIENCE)
+        other.recv(512)
         other.sendall(ANSWER)

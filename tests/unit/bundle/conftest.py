@@ -33,7 +33,13 @@ from programsmith.toolchains.views import run_view
 SAMPLES = Path(__file__).parents[2] / "samples" / "rot"
 COMMIT = "5f0c1d2e3b4a59687786958493a2b1c0d9e8f706"
 LIMITS = Limits(
-    cpu_seconds=20, wall_seconds=60, memory_bytes=1 << 30, pids=64, output_bytes=1 << 20, work_bytes=1 << 26, work_files=999
+    cpu_seconds=20,
+    wall_seconds=60,
+    memory_bytes=1 << 30,
+    pids=64,
+    output_bytes=1 << 20,
+    work_bytes=1 << 26,
+    work_files=999,
 )
 SPEC: dict[str, Any] = {
     "name": "rot",
@@ -156,7 +162,9 @@ def make(folder: Path, language: str, target: str) -> Toy:
     """Lock, source, oracle and pool of the sample in `language`, to be re-implemented in `target`."""
     toy = Toy(folder)
     source = [
-        FileEntry(p.name.encode(), "file", 0o644, p.read_bytes()) for p in sorted((SAMPLES / language).iterdir()) if p.is_file()
+        FileEntry(p.name.encode(), "file", 0o644, p.read_bytes())
+        for p in sorted((SAMPLES / language).iterdir())
+        if p.is_file()
     ]
     write_tar(toy.path("source.tar"), source)
     lock = Lock(
@@ -190,7 +198,9 @@ def oracle(toy: Toy, lock: Lock, source: list[FileEntry]) -> None:
     tc = toolchains(Rulebook(None).load("toolchains"))[lock.language]
     built = build_source(
         SourceTree(source),
-        BuildRequest(toolchain=tc, lock=lock, entry=lock.entry_points[0], spec_build=SPEC["build"], limits=LIMITS, vendor=()),
+        BuildRequest(
+            toolchain=tc, lock=lock, entry=lock.entry_points[0], spec_build=SPEC["build"], limits=LIMITS, vendor=()
+        ),
     )
     write_tar(toy.path("oracle.tar"), built.install)
     tree = toy.folder / "oracle-tree"
@@ -209,7 +219,10 @@ def oracle(toy: Toy, lock: Lock, source: list[FileEntry]) -> None:
     codec.dump_lines(toy.path("pool.jsonl"), goldens)
     ids = [g.id for g in goldens]
     codec.dump(toy.path("split.json"), Split(public=tuple(ids[::2]), held_out=tuple(ids[1::2]), reserve=()))
-    docs = [FileEntry(b"README.md", content=b"# rot\n\nTurns letters by N places.\n"), FileEntry(b"help.txt", content=HELP)]
+    docs = [
+        FileEntry(b"README.md", content=b"# rot\n\nTurns letters by N places.\n"),
+        FileEntry(b"help.txt", content=HELP),
+    ]
     write_tar(toy.path("docs.tar"), docs)
 
 

@@ -1,12 +1,119 @@
 from __future__ import annotations
 
-from programsmith.blocks import sanity
+import dataclasses
+
+import pytest
+
+from programsmith.blocks import create, sanity
+from programsmith.bundle import controls
+from programsmith.bundle.grade import grade
+from programsmith.bundle.sides import read_sides
+from programsmith.errors import InputError
+from programsmith.payload.verifier.model import FileEntry
+from programsmith.payload.verifier.tree import write_tree
+from programsmith.records import codec
+from programsmith.records.golden import Golden
 from programsmith.records.outcome import Word
 
+NULLS = {"null_most_frequent", "null_help", "null_echo_last", "null_public_table", "null_wrapper"}
 
-def test_every_control_gets_what_it_must(toys):
-    for pair in (("python", "python"), ("c", "python")):
-        toy = toys(*pair)
-        toy.rules = {"acceptance": {"nulls_max": 0.02}}
-        outcome = sanity.run(toy.job("sanity"))
-        assert outcome.word is Word.PASS, outcome
+
+def bench(toy, most=0.02):
+    toy.rules = {"acceptance": {"nulls_max": most}}
+    job = toy.job("sanity")
+    return sanity.Bench(job=job, manifest=toy.manifest, sides=read_sides(toy.bundle))
+
+
+def graded(toy, name, files):
+    folder = toy.folder / name
+    write_tree(str(folder), files)
+    return grade(toy.bundle, folder, toy.path("r/environments.json"), toy.folder / f"{name}.out")
+
+
+@pytest.mark.parametrize("pair", [("python", "python"), ("c", "c"), ("c", "python")])
+def test_every_control_gets_what_it_must(toys, pair, tmp_path):
+    toy = toys(*pair).copy(tmp_path / "toy")
+    toy.rules = {"acceptance": {"nulls_max": 0.02}}
+    outcome = sanity.run(toy.job("sanity"))
+    assert outcome.word is Word.PASS, outcome.reason
+    rows = {row["id"]: row for row in outcome.evidence["controls"]}
+    positive = {"golden_replay", "table"} | ({"source"} if pair[0] == pair[1] else set())
+    assert set(rows) == positive | {"altered_table", "nop"} | NULLS
+    for name in positive:
+        assert (rows[name]["reward"], rows[name]["held_out_passed"], rows[name]["public_passed"]) == (1, 7, 7)
+    assert (rows["altered_table"]["reward"], rows["altered_table"]["held_out_passed"]) == (0, 6)
+    assert all((rows[name]["reward"], rows[name]["held_out_passed"]) == (0, 0) for name in ("nop", *NULLS))
+
+
+def spoil(toy, change):
+    """Change the expected side of one held-out case in the pool and create again."""
+    victim = toy.manifest.held_out[0]
+    pool = codec.load_lines(toy.path("pool.jsonl"), Golden)
+    spoiled = [dataclasses.replace(g, expected=change(g.expected)) if g.id == victim else g for g in pool]
+    codec.dump_lines(toy.path("pool.jsonl"), spoiled)
+    import shutil
+
+    shutil.rmtree(toy.bundle)
+    create.run(toy.job("create"))
+    return victim
+
+
+def test_a_golden_that_the_oracle_does_not_give_fails_the_replay_and_nothing_hides_it(toy):
+    victim = spoil(toy, lambda e: dataclasses.replace(e, stdout=e.stdout + b"\n"))
+    rows = list(sanity._positive(bench(toy)))
+    faults = {row["id"]: row["fault"] for row in rows if row["fault"]}
+    assert set(faults) == {"golden_replay", "source"}
+    assert victim in faults["golden_replay"]
+
+
+def test_a_null_above_the_share_fails(toy):
+    common = controls.most_frequent(read_sides(toy.bundle).public)
+    spoil(toy, lambda e: dataclasses.replace(
+        e, stdout=common[0], exit_code=common[1], signal=None, stderr_empty=True, files=None))  # fmt: skip
+    faults = {row["id"]: row["fault"] for row in sanity._nulls(bench(toy, 0.02), 0.02) if row["fault"]}
+    assert set(faults) == {"null_most_frequent"}
+    assert "14.3%" in faults["null_most_frequent"]
+
+
+@pytest.mark.parametrize(
+    "pair", [("python", b"- first + places)", b"- first + places + 1)"), ("c", b"+ places)", b"+ places + 1)")]
+)
+def test_an_off_by_one_edit_of_the_source_scores_nothing(toys, pair, tmp_path):
+    language, old, new = pair
+    toy = toys(language, language).copy(tmp_path / "toy")
+    files = sanity.solution(bench(toy))
+    edited = tuple(dataclasses.replace(e, content=e.content.replace(old, new)) for e in files)
+    assert edited != files
+    assert graded(toy, "edited", edited).reward == 0
+
+
+def test_a_correct_program_in_another_language_scores_nothing(toys, tmp_path):
+    toy = toys("c", "c").copy(tmp_path / "toy")
+    cases = read_sides(toy.bundle).all
+    python = graded(toy, "python", controls.table("python", cases))
+    assert (python.reward, python.word) == (0, "POLICY")
+    table = next(e for e in controls.table("python", cases) if e.path == b"main.py")
+    hidden = [
+        FileEntry(b"compile.sh", content=b"cp data executable; chmod 755 executable\n"),
+        FileEntry(b"data", content=b"#!/usr/bin/python3\n" + table.content),
+        next(e for e in controls.table("python", cases) if e.path == b"table.txt"),
+    ]
+    assert graded(toy, "hidden", hidden).reward == 0
+    back = toys("python", "python").copy(tmp_path / "back")
+    assert graded(back, "c", controls.table("c", read_sides(back.bundle).all)).word == "POLICY"
+
+
+def test_the_solution_of_another_language_carries_the_oracle_and_scores(toys, tmp_path):
+    toy = toys("c", "python").copy(tmp_path / "toy")
+    files = sanity.solution(bench(toy))
+    assert graded(toy, "wrapper", files).reward == 1
+    assert graded(toy, "altered", [*files, FileEntry(b"more.txt", content=b"x")]).word == "POLICY"
+
+
+def test_the_help_null_prints_the_documented_help(toy):
+    assert sanity.help_text(bench(toy)).startswith(b"usage: rot")
+
+
+def test_a_language_without_programs_is_refused():
+    with pytest.raises(InputError, match="cobol"):
+        controls.program("cobol", "nulls", "echo_last")
