@@ -18,6 +18,7 @@ from programsmith.bundle.grade import Oracle, grade, replay
 from programsmith.bundle.seal import seal
 from programsmith.bundle.zipapp import verify_pyz
 from programsmith.errors import InfraError
+from programsmith.payload.verifier import __main__ as command
 from programsmith.payload.verifier import grade as inside
 from programsmith.payload.verifier.cases import Bench, Subject
 from programsmith.payload.verifier.environment import ORACLE
@@ -62,10 +63,10 @@ POLICY = Policy(
     build=BuildRule(
         cpu_seconds=2,
         wall_seconds=20,
-        memory_bytes=512 << 20,
+        memory_bytes=768 << 20,
         pids=64,
         output_bytes=1 << 20,
-        work_bytes=32 << 20,
+        work_bytes=320 << 20,
         work_files=5000,
     ),
     submission=ReceiptRule(files=500, bytes=4 << 20, depth=16),
@@ -302,6 +303,25 @@ def test_a_place_without_held_out_cases_is_refused(bundle: Path, environment_fil
         grade(tmp_path / "b", submit(tmp_path / "s", RIGHT), environment_file, tmp_path / "out")
 
 
+def test_nothing_is_scored_in_an_agents_container(
+    bundle: Path, environment_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "check").touch()
+    monkeypatch.setattr(command, "AGENT_MARK", str(tmp_path / "check"))
+    words = ["--tests", bundle / "tests", "--submission", submit(tmp_path / "s", RIGHT), "--out", tmp_path / "out"]
+    assert command.main([*map(str, words), "--launcher", str(environment_file)]) == 3
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("compare", [(("stdout", "fuzzy"),), (("stdin", "bytes"),)])
+def test_a_comparator_outside_the_closed_list_breaks_the_bundle_before_anything_runs(
+    tests: inside.Tests, environment_file: Path, tmp_path: Path, compare: tuple[tuple[str, str], ...]
+) -> None:
+    write_bundle(tmp_path, replace(tests, cases=(replace(tests.cases[0], compare=compare), *tests.cases[1:])))
+    with pytest.raises(InfraError, match=r"(?s)exit code 3.*compar"):
+        grade(tmp_path, submit(tmp_path / "s", RIGHT), environment_file, tmp_path / "out")
+
+
 def test_an_unknown_launcher_is_infra_and_leaves_no_reward(bundle: Path, tmp_path: Path) -> None:
     (tmp_path / "e.json").write_text(json.dumps({"kind": "plain", "build": {}, "run": {}}))
     (tmp_path / "out").mkdir()
@@ -320,6 +340,7 @@ def test_an_off_by_one_scores_0_and_says_where(graded: Callable[..., Report]) ->
     assert report.families["public"] == {"twice": (0, 1), "twice -u": (0, 1), "twice -x": (1, 1)}
 
 
+LARGE = b'python3 -c \'open("big", "wb").truncate(300 << 20)\'\n'
 BUILDS = [
     ("no compile.sh", {"main.py": PROGRAM}, "NO_BUILD"),
     ("nothing at all", {}, "NO_BUILD"),

@@ -14,6 +14,7 @@ from typing import Any
 
 from programsmith.payload.verifier.build_step import build
 from programsmith.payload.verifier.cases import Subject, run_cases
+from programsmith.payload.verifier.compare import choice
 from programsmith.payload.verifier.environment import EXECUTABLE, ORACLE, SUBMISSION
 from programsmith.payload.verifier.launcher import Launcher, Mount
 from programsmith.payload.verifier.model import GradedCase
@@ -47,6 +48,8 @@ def read_tests(folder: str, owner_secret: bytes | None) -> Tests:
         public = decode_cases(_read(folder, "public.jsonl"), plan.public)
         sealed, seal = _read(folder, "held_out.sealed"), decode_seal(_read(folder, "seal.json"))
         held_out = decode_cases(unseal(sealed, seal, owner_secret), plan.held_out)
+        for graded in (*held_out, *public):
+            choice(graded.compare)
     except FileNotFoundError as fault:
         raise BundleError(f"{fault.filename} is not here: only the verifier's own environment can score") from fault
     except (OSError, ValueError, KeyError, TypeError, SealError) as fault:

@@ -55,8 +55,9 @@ class Request:
 
     `program` is the absolute path inside that is executed, `argv[0]` the name that it is given. `env` is the whole
     environment. `files` fill the fresh work directory. `stdin` is fed through a pipe. With `collect` the work
-    directory comes back. `mounts` are added to the view for this launch (a submission tree). `hidden` are executables
-    of the view that this launch must neither see nor start: what the oracle was not seen to start in this case.
+    directory comes back, up to `collect_bytes`: it is held in memory, and one that is larger counts as unreadable.
+    `mounts` are added to the view for this launch (a submission tree). `hidden` are executables of the view that this
+    launch must neither see nor start: what the oracle was not seen to start in this case.
     """
 
     program: str
@@ -68,6 +69,7 @@ class Request:
     mounts: tuple[Mount, ...] = ()
     hidden: tuple[str, ...] = ()
     collect: bool = True
+    collect_bytes: int = 256 << 20
     surroundings: Surroundings = field(default_factory=Surroundings)
 
 

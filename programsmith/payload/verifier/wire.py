@@ -46,6 +46,7 @@ class Order:
     work_files: int
     cpu_us: int
     memory: int
+    max_bytes: int
     max_depth: int
     limits: Sequence[tuple[int, int, int]]
     hidden: str
@@ -119,7 +120,7 @@ def _files(files: Sequence[FileEntry]) -> Iterator[bytes]:
 def _parts(order: Order) -> Iterator[bytes]:
     for number in (order.flags, order.umask, order.work_bytes, order.work_files, order.cpu_us, order.memory):
         yield _number(number)
-    for number in (order.work_files, order.work_bytes, order.max_depth):
+    for number in (order.work_files, order.max_bytes, order.max_depth):
         yield _number(number)
     yield _number(len(order.limits))
     for triple in order.limits:
