@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from programsmith.bundle.cases import graded
-from programsmith.bundle.controls import pack, wrapper
+from programsmith.bundle.controls import pack, received_digest, wrapper
 from programsmith.bundle.render import Image, Ingredients, Solution, render
 from programsmith.bundle.tree import write_bundle
 from programsmith.bundle.zipapp import check_pyz, verify_pyz
@@ -179,11 +179,12 @@ def _solution(job: Job, lock: Lock, candidate: Candidate, source: Toolchain, pol
         )
         files = source_submission(request, read_tar(job.inputs["source.tar"]), oracle)
         refused = {f.path for f in findings(files, policy)}
-        tar, _ = pack(e for e in files if e.kind == "file" and e.path not in refused)
+        tar = pack(e for e in files if e.kind == "file" and e.path not in refused)
         return Solution(kind="source", tar=tar, waived="")
     facts = codec.load(job.inputs["facts.json"], OracleFacts)
-    tar, digest = pack(wrapper(candidate.target_language, facts.tool, oracle, facts.program))
-    return Solution(kind="wrapper", tar=tar, waived=digest)
+    files = wrapper(candidate.target_language, facts.tool, oracle, facts.program)
+    waived = received_digest(files, job.scratch / "wrapper", policy.submission)
+    return Solution(kind="wrapper", tar=pack(e for e in files if e.kind == "file"), waived=waived)
 
 
 def _owner_secret(job: Job) -> bytes | None:

@@ -11,13 +11,16 @@ import io
 import tarfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from programsmith.bundle.render import PAYLOAD
 from programsmith.errors import InputError
 from programsmith.payload.table.form import write
 from programsmith.payload.verifier.environment import BASE_ENV, ORACLE, SUBMISSION
 from programsmith.payload.verifier.model import FileEntry, GradedCase
-from programsmith.payload.verifier.tree import tree_digest
+from programsmith.payload.verifier.plan import ReceiptRule
+from programsmith.payload.verifier.receive import receive
+from programsmith.payload.verifier.tree import tree_digest, write_tree
 
 Files = tuple[FileEntry, ...]
 Other = tuple[bytes, int]
@@ -83,21 +86,26 @@ def wrapper(language: str, tool: str, oracle: Iterable[FileEntry], program_path:
     return (*program(language, "solution"), FileEntry(b"tool.txt", content=names), *carried)
 
 
-def pack(files: Iterable[FileEntry]) -> tuple[bytes, str]:
-    """A submission as a tar whose bytes depend on nothing else, and its tree digest."""
+def received_digest(files: Iterable[FileEntry], folder: Path, rule: ReceiptRule) -> str:
+    """The tree digest that the verifier takes of a submission. `folder` does not exist yet. Raises TreeError."""
+    write_tree(str(folder), files)
+    return tree_digest(receive(str(folder), rule).entries)
+
+
+def pack(files: Iterable[FileEntry]) -> bytes:
+    """A submission as a tar whose bytes depend on nothing else."""
     raw = io.BytesIO()
-    entries = sorted(files)
     with tarfile.open(
         fileobj=raw, mode="w", format=tarfile.PAX_FORMAT, encoding="utf-8", errors="surrogateescape"
     ) as tar:
-        for e in entries:
+        for e in sorted(files):
             member = tarfile.TarInfo(e.path.decode("utf-8", "surrogateescape"))
             member.mode = e.mode
             member.type = {"dir": tarfile.DIRTYPE, "link": tarfile.SYMTYPE}.get(e.kind, tarfile.REGTYPE)
             member.linkname = e.content.decode("utf-8", "surrogateescape") if e.kind == "link" else ""
             member.size = len(e.content) if e.kind == "file" else 0
             tar.addfile(member, io.BytesIO(e.content) if e.kind == "file" else None)
-    return raw.getvalue(), tree_digest(entries)
+    return raw.getvalue()
 
 
 def _wrapped(tool: str, executables: Iterable[str]) -> FileEntry:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -99,7 +99,7 @@ class Toy:
             store=self.folder,
             dist=self.folder / "dist",
             owner_secret=self.owner_secret,
-            say=lambda line: print(line),
+            say=print,
         )
 
     def path(self, artifact: str) -> Path:
@@ -246,6 +246,6 @@ def toys(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Toy]:
 
 
 @pytest.fixture
-def toy(toys: Callable[[str, str], Toy], tmp_path: Path) -> Iterator[Toy]:
+def toy(toys: Callable[[str, str], Toy], tmp_path: Path) -> Toy:
     """The Python task, in a copy of its own."""
-    yield toys("python", "python").copy(tmp_path / "toy")
+    return toys("python", "python").copy(tmp_path / "toy")

@@ -147,5 +147,4 @@ def test_solve_sh_refuses_altered_bytes(toy, tmp_path):
 
 def test_a_packed_submission_depends_on_its_files_alone():
     files = [FileEntry(b"b", content=b"2"), FileEntry(b"a", "link", 0o777, b"b"), FileEntry(b"d", "dir", 0o755)]
-    assert pack(files) == pack(reversed(files))
-    assert pack(files)[1] != pack([*files, FileEntry(b"c")])[1]
+    assert pack(files) == pack(reversed(files)) != pack([*files, FileEntry(b"c")])

@@ -257,7 +257,6 @@ def test_a_held_out_answer_as_a_public_input_is_a_leak(toy):
     sides = read_sides(toy.bundle)
     answer = secret_answer(toy)
     given = dataclasses.replace(sides.public[0], case=dataclasses.replace(sides.public[0].case, stdin=answer))
-    others = [c for c in sides.public[1:]]
     from programsmith.checks.base import Scene
     from programsmith.checks.oracle_bytes import run
     from programsmith.records.lock import Lock
@@ -266,7 +265,7 @@ def test_a_held_out_answer_as_a_public_input_is_a_leak(toy):
         bundle=toy.bundle, environments=toy.path("r/environments.json"), manifest=toy.manifest,
         lock=codec.load(toy.path("lock.json"), Lock), oracle=(), schema={}, scratch=toy.folder,
     )  # fmt: skip
-    scene.__dict__["sides"] = dataclasses.replace(sides, public=(given, *others))
+    scene.__dict__["sides"] = dataclasses.replace(sides, public=(given, *sides.public[1:]))
     row = run(scene, {"run_bytes": 64, "distinct_bytes": 6, "answer_bytes": 40})
     assert not row.passed
     assert "as input" in row.reason
