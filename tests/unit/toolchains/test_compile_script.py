@@ -1,0 +1,86 @@
+"""The locked source, handed in as a submission, builds in the verifier's way and answers like the oracle."""
+
+from __future__ import annotations
+
+import pytest
+
+from programsmith.payload.verifier.build_step import build
+from programsmith.payload.verifier.environment import SUBMISSION, case_env
+from programsmith.payload.verifier.launcher import Mount, Request
+from programsmith.payload.verifier.model import Limits
+from programsmith.payload.verifier.plan import BuildRule, CaseRule, Policy, ReceiptRule
+from programsmith.payload.verifier.tree import write_tree
+from programsmith.sandboxes import open_launcher
+from programsmith.sandboxes.view import unrestricted
+from programsmith.toolchains.build import build_source
+from programsmith.toolchains.compile_script import source_submission
+from programsmith.toolchains.views import build_view, run_view
+
+
+def policy(kit, language: str) -> Policy:
+    return Policy(
+        tool="greet",
+        languages=(language,),
+        refused_suffixes=(),
+        build_programs=(),
+        run_programs=(),
+        cpu_factor=1.0,
+        case=CaseRule(**kit.limits["case"]),
+        build=BuildRule(**kit.limits["build"]),
+        submission=ReceiptRule(**kit.limits["submission"]),
+    )
+
+
+def graded(kit, request, files, tmp_path, *words: bytes) -> tuple[int | None, bytes]:
+    """Build a submission as the verifier does, run it once."""
+    launcher = open_launcher(unrestricted(build_view(request.toolchain)))
+    try:
+        built = build(files, policy(kit, request.lock.language), launcher)
+    finally:
+        launcher.close()
+    assert built.word is None, built.reason + built.log.decode()
+    write_tree(str(tmp_path / "submission"), built.tree)
+    launcher = open_launcher(run_view(request.toolchain))
+    try:
+        result = launcher.run(
+            Request(
+                program=f"{SUBMISSION}/executable",
+                argv=(b"greet", *words),
+                env=case_env(),
+                limits=Limits(**kit.limits["capture"]),
+                mounts=(Mount(source=str(tmp_path / "submission"), target=SUBMISSION),),
+            )
+        )
+    finally:
+        launcher.close()
+    return result.exit_code, result.stdout
+
+
+@pytest.mark.parametrize("language", ["c", "python"])
+def test_the_source_builds_from_text_alone_and_answers_like_the_oracle(kit, tmp_path, language):
+    source, request = kit.tree(getattr(kit, language)), kit.request(language)
+    built = build_source(source, request)
+    files = source_submission(request, source, built.install)
+    assert not any(e.content.startswith(b"\x7fELF") or e.path.endswith(b".pyc") for e in files)
+    assert graded(kit, request, files, tmp_path, b"--version") == (0, b"greet 1.2\n")
+
+
+def test_a_failing_build_says_why(kit):
+    source = kit.tree({**kit.c, "words.c": b'#error "this cannot be"\n'})
+    request = kit.request("c")
+    launcher = open_launcher(unrestricted(build_view(request.toolchain)))
+    try:
+        built = build(source_submission(request, source, ()), policy(kit, "c"), launcher)
+    finally:
+        launcher.close()
+    assert built.word == "BUILD_FAIL"
+    assert b"this cannot be" in built.log
+
+
+def test_the_spec_s_commands_and_names_are_quoted(kit):
+    spec = {"build": ["echo '$(touch /x)' \"a b\" && cc -o greet greet.c"], "env": {"NOTE": "it's; rm -rf /"}}
+    request = kit.request("c", spec_build=spec)
+    files = source_submission(request, kit.tree(kit.c), ())
+    script = next(e.content for e in files if e.path == b"compile.sh").decode()
+    assert "NOTE='it'\"'\"'s; rm -rf /'" in script
+    assert "sh -ec 'echo '\"'\"'$(touch /x)'\"'\"'" in script

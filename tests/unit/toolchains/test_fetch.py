@@ -1,0 +1,93 @@
+"""Dependencies come as wheels from the package client; nothing of theirs or of the source is run to get them."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from programsmith.errors import InfraError
+from programsmith.toolchains.build import build_source
+from programsmith.toolchains.fetch import fetch, requirements
+from programsmith.toolchains.recipe import BuildRefusedError
+
+
+def wheel(folder: Path, name: str, files: dict[str, str]) -> None:
+    """A wheel with the fewest files that the client accepts."""
+    info = f"{name}-1.0.dist-info"
+    with zipfile.ZipFile(folder / f"{name}-1.0-py3-none-any.whl", "w") as archive:
+        for path, text in files.items():
+            archive.writestr(path, text)
+        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(f"{info}/RECORD", "")
+
+
+@pytest.fixture
+def index(tmp_path, monkeypatch) -> Path:
+    """A folder of wheels in place of the index."""
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
+    return folder
+
+
+def source(kit, dependencies: str):
+    text = kit.python["pyproject.toml"] + f"dependencies = {dependencies}\n".encode()
+    text = text.replace(b"[project.scripts]\ngreet", b"").replace(b' = "greet.cli:main"\n', b"", 1)
+    return kit.tree({**kit.python, "pyproject.toml": text})
+
+
+def test_a_declared_dependency_is_installed_beside_the_program(kit, index):
+    wheel(index, "words", {"words.py": "HELLO = 'hello'\n", "../evil.py": "", "/abs.py": ""})
+    built = build_source(source(kit, '["words>=1"]'), kit.request("python"))
+    paths = {e.path for e in built.install}
+    assert b"vendor/words.py" in paths
+    assert b"vendor/words-1.0.dist-info/METADATA" in paths
+    assert not any(b"evil" in p or b"abs.py" in p for p in paths)
+
+
+def test_the_spec_may_pin_what_is_fetched(kit, index):
+    wheel(index, "words", {"words.py": ""})
+    request = kit.request("python", spec_build={"fetch": ["pip download words==1.0"]})
+    assert b"vendor/words.py" in {e.path for e in fetch(kit.tree(kit.python), request)}
+
+
+@pytest.mark.parametrize(
+    "dependency", ["words @ https://forge.example/words.tar.gz", "./words", "git+https://forge.example/words", "--pre"]
+)
+def test_what_is_no_plain_requirement_would_run_code_and_is_refused(kit, index, dependency):
+    with pytest.raises(BuildRefusedError, match="needs_network_build"):
+        fetch(source(kit, f'["{dependency}"]'), kit.request("python"))
+
+
+def test_a_dependency_without_a_wheel_is_refused(kit, index):
+    with pytest.raises(BuildRefusedError, match="needs_network_build: words cannot be had as wheels alone"):
+        fetch(source(kit, '["words"]'), kit.request("python"))
+
+
+def test_an_index_that_cannot_be_reached_is_no_fault_of_the_source(kit, monkeypatch):
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    with pytest.raises(InfraError, match="fetch of words"):
+        fetch(source(kit, '["words"]'), kit.request("python"))
+
+
+@pytest.mark.parametrize("line", ["pip install words", "curl https://forge.example", "pip download --pre words"])
+def test_fetch_lines_are_downloads_without_options(kit, line):
+    with pytest.raises(BuildRefusedError, match="wanted `pip download NAME==VERSION"):
+        fetch(kit.tree(kit.python), kit.request("python", spec_build={"fetch": [line]}))
+
+
+def test_a_language_without_a_fetch_step_refuses_fetch_lines(kit):
+    with pytest.raises(BuildRefusedError, match="c has no fetch step"):
+        fetch(kit.tree(kit.c), kit.request("c", spec_build={"fetch": ["pip download words"]}))
+
+
+def test_requirements_are_read_from_the_first_file_that_states_them(kit):
+    cfg = b"[options]\ninstall_requires =\n    words>=1\n    more\n"
+    plain = b"words==1.0  # pinned\n\n# comment\n"
+    assert list(requirements(kit.tree({"setup.cfg": cfg, "requirements.txt": b"other\n"}))) == ["words>=1", "more"]
+    assert list(requirements(kit.tree({"requirements.txt": plain}))) == ["words==1.0"]
+    assert list(requirements(kit.tree({"pyproject.toml": b"[broken"}))) == []
