@@ -20,7 +20,8 @@ def test_a_minimum_is_met_by_numbers_not_by_letters(version, minimum, met):
     ("specifiers", "met"),
     [
         (">=3.8", True), (">=3.8,<4", True), (">=3.12", False), ("<3.11", False), ("!=3.11.*", False),
-        ("!=3.10.*", True), ("==3.*", True), ("==3.10.*", False), ("~=3.8", True), ("~=3.11.1", True), ("~=3.10.0", False),
+        ("!=3.10.*", True), ("==3.*", True), ("==3.10.*", False), ("~=3.8", True), ("~=3.11.1", True),
+        ("~=3.10.0", False),
         ("==3.11.2", True),
         (">3.11.2", False), ("<=3.11.2", True), ("", True),
     ],
