@@ -17,7 +17,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 from programsmith.payload.verifier.magic import begins_with_code
 
@@ -134,20 +134,7 @@ def _begins_well(head: bytes) -> bool:
     return begins_with_code(head) is not None or any(magic.match(head) for magic, _, _ in _PACKED)
 
 
-class _Decompressor(Protocol):
-    """What the standard decompressors share."""
-
-    @property
-    def eof(self) -> bool: ...
-
-    @property
-    def unused_data(self) -> bytes: ...
-
-    def decompress(self, content: bytes, most: int, /) -> bytes:
-        """The next bytes, at most `most`."""
-
-
-def _streams(make: Callable[[], _Decompressor]) -> Callable[[bytes, Budget], Iterator[bytes]]:
+def _streams(make: Callable[[], Any]) -> Callable[[bytes, Budget], Iterator[bytes]]:
     """Unpack what packed streams, one after the other, yield before their end or their first fault."""
 
     def unpack(content: bytes, budget: Budget) -> Iterator[bytes]:
@@ -162,8 +149,8 @@ def _streams(make: Callable[[], _Decompressor]) -> Callable[[bytes, Budget], Ite
     return unpack
 
 
-def _stream(one: _Decompressor, content: bytes, at: int, found: bytearray, budget: Budget) -> int:
-    """Unpack one stream onto `found`; where the next one begins, the end of `content` where there is none."""
+def _stream(one: Any, content: bytes, at: int, found: bytearray, budget: Budget) -> int:
+    """Unpack one stream onto `found` with a fresh standard decompressor; where the next one begins, else the end."""
     while at < len(content):
         piece = content[at : at + _PIECE]
         try:
