@@ -67,7 +67,7 @@ def _view(value: Mapping[str, Any]) -> ViewRule:
     return ViewRule(
         packages=tuple(value["packages"]),
         paths=tuple(value["paths"]),
-        helpers=tuple(tuple(h) for h in value["helpers"]),
+        parts=tuple(tuple(h) for h in value["parts"]),
         run_paths=tuple(value["run_paths"]),
     )
 

@@ -47,11 +47,11 @@ class Minimum:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewRule:
-    """What views show besides programs. `helpers` are commands that print the path of an executable."""
+    """What views show besides programs. `parts` are commands that print the path of an executable."""
 
     packages: tuple[str, ...]
     paths: tuple[str, ...]
-    helpers: tuple[tuple[str, ...], ...]
+    parts: tuple[tuple[str, ...], ...]
     run_paths: tuple[str, ...]
 
 

@@ -41,10 +41,10 @@ def build_view(tc: Toolchain, extra_programs: Sequence[str] = (), packages: Sequ
     added = _package_files(tc, packages)
     programs = [f for f in added if f.startswith(PROGRAM_FOLDERS)]
     named = [*tc.common.shell, *tc.build_programs, *extra_programs]
-    helpers = _helpers(tc)
-    started = [path for path in helpers if os.access(path, os.X_OK)]
+    parts = _parts(tc)
+    started = [path for path in parts if os.access(path, os.X_OK)]
     rest = prefer_archives([f for f in added if not f.startswith(PROGRAM_FOLDERS)])
-    loaded = [path for path in helpers if path not in started]
+    loaded = [path for path in parts if path not in started]
     paths = fold({*_toolchain_files(tc), *rest, *loaded})
     return _view(tc, [*named, *programs, *started], [*paths, *_run_paths(tc)], optional=tc.common.shell)
 
@@ -132,9 +132,9 @@ def _asked(command: tuple[str, ...]) -> str:
     return os.fsdecode(subprocess.run(command, capture_output=True, check=True).stdout.strip())
 
 
-def _helpers(tc: Toolchain) -> list[str]:
+def _parts(tc: Toolchain) -> list[str]:
     """Paths that the toolchain names when asked; an answer without a slash means that it has none."""
-    return [path for command in tc.view.helpers if (path := _asked(command)).startswith("/")]
+    return [path for command in tc.view.parts if (path := _asked(command)).startswith("/")]
 
 
 def shown_libraries(tc: Toolchain) -> frozenset[str]:
