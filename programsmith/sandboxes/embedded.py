@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from programsmith.errors import InfraError, InputError
@@ -51,11 +52,15 @@ class EmbeddedSandbox:
             collect=False,
             surroundings=Surroundings(cwd=cwd),
         )
-        workspace = Workspace(source=str(self._space), target=self._plan.workspace)
+
+        def outgrown() -> bool:
+            return hostile.outgrows(self._space, max_files=limits.work_files, max_bytes=limits.work_bytes)
+
+        workspace = Workspace(source=str(self._space), target=self._plan.workspace, outgrown=outgrown)
         result = self._launcher.start(request, workspace)
         if result.fault:
             raise InfraError(f"sandbox run of {argv[0]!r}: {result.fault}")
-        return result
+        return replace(result, limits_hit=result.limits_hit | {"work"}) if outgrown() else result
 
     def _program(self, name: bytes) -> str:
         text = os.fsdecode(name)

@@ -18,6 +18,8 @@ from programsmith.payload.verifier.model import FileEntry
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _DEPTH = 256
+_BLOCK = 512  # bytes, of st_blocks
+_Stack = list[tuple[int, bytes, Iterator[os.DirEntry[str]]]]
 
 
 @contextlib.contextmanager
@@ -83,8 +85,36 @@ def _write_one(at: int, name: bytes, entry: FileEntry) -> None:
 
 def read_tree(top: int, *, max_files: int, max_bytes: int) -> Iterator[FileEntry]:
     """Entries below the open folder `top`. Raises InputError past a cap or for what cannot be read."""
-    stack: list[tuple[int, bytes, Iterator[os.DirEntry[str]]]] = []
     files = size = 0
+    try:
+        for at, prefix, item in _walk(top, strict=True):
+            files += 1
+            name = os.fsencode(item.name)
+            entry = _read_one(at, name, prefix + name, max_bytes - size)
+            size += len(entry.content)
+            if files > max_files or size > max_bytes:
+                raise InputError(f"the tree holds more than {max_files} entries or {max_bytes} bytes")
+            yield entry
+    except OSError as fault:
+        raise InputError(f"the tree cannot be read: {fault.strerror} at {fault.filename!r}") from fault
+
+
+def outgrows(top: Path, *, max_files: int, max_bytes: int) -> bool:
+    """Whether the tree holds more than that now. What vanishes or cannot be entered meanwhile is not counted."""
+    files = size = 0
+    with opened(top, ()) as folder:
+        for _, _, item in _walk(folder, strict=False):
+            files += 1
+            with contextlib.suppress(OSError):
+                size += item.stat(follow_symlinks=False).st_blocks * _BLOCK
+            if files > max_files or size > max_bytes:
+                return True
+    return False
+
+
+def _walk(top: int, *, strict: bool) -> Iterator[tuple[int, bytes, os.DirEntry[str]]]:
+    """(open folder, path of the folder with a slash, item), outer before inner, one descriptor per level."""
+    stack: _Stack = []
     try:
         _push(stack, os.dup(top), b"")
         while stack:
@@ -93,27 +123,34 @@ def read_tree(top: int, *, max_files: int, max_bytes: int) -> Iterator[FileEntry
             if item is None:
                 os.close(stack.pop()[0])
                 continue
-            files += 1
-            name = os.fsencode(item.name)
-            entry = _read_one(at, name, prefix + name, max_bytes - size)
-            size += len(entry.content)
-            if files > max_files or size > max_bytes:
-                raise InputError(f"the tree holds more than {max_files} entries or {max_bytes} bytes")
-            yield entry
-            if entry.kind == "dir":
-                if len(stack) >= _DEPTH:
-                    raise InputError(f"{entry.path[:80]!r}: deeper than {_DEPTH} folders")
-                _push(stack, os.open(name, _FOLDER, dir_fd=at), entry.path + b"/")
-    except OSError as fault:
-        raise InputError(f"the tree cannot be read: {fault.strerror} at {fault.filename!r}") from fault
+            yield at, prefix, item
+            if not item.is_dir(follow_symlinks=False):
+                continue
+            path = prefix + os.fsencode(item.name)
+            if strict and len(stack) >= _DEPTH:
+                raise InputError(f"{path[:80]!r}: deeper than {_DEPTH} folders")
+            if len(stack) < _DEPTH:
+                _descend(stack, at, item.name, path + b"/", strict=strict)
     finally:
         for at, _, _ in stack:
             os.close(at)
 
 
-def _push(stack: list[tuple[int, bytes, Iterator[os.DirEntry[str]]]], fd: int, prefix: bytes) -> None:
-    with os.scandir(fd) as items:
-        stack.append((fd, prefix, iter(sorted(items, key=lambda i: i.name))))
+def _descend(stack: _Stack, at: int, name: str, prefix: bytes, *, strict: bool) -> None:
+    try:
+        _push(stack, os.open(name, _FOLDER, dir_fd=at), prefix)
+    except OSError:
+        if strict:
+            raise
+
+
+def _push(stack: _Stack, fd: int, prefix: bytes) -> None:
+    try:
+        with os.scandir(fd) as items:
+            stack.append((fd, prefix, iter(sorted(items, key=lambda i: i.name))))
+    except OSError:
+        os.close(fd)
+        raise
 
 
 def _read_one(at: int, name: bytes, path: bytes, room: int) -> FileEntry:

@@ -21,7 +21,7 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,10 +47,14 @@ _SEPARATE_COUNTS = (5, 14)  # kernels from here on count processes per user name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workspace:
-    """A host directory shown writable in place of the fresh work directory (a sandbox's, never a case's)."""
+    """A host directory shown writable in place of the fresh work directory (a sandbox's, never a case's).
+
+    No kernel limit bounds it, so `outgrown` is asked now and then.
+    """
 
     source: str
     target: str
+    outgrown: Callable[[], bool]
 
 
 @dataclass(slots=True)
@@ -170,9 +174,6 @@ class BwrapLauncher:
             if pipe:
                 pipe.close()
 
-        def passed() -> str | None:
-            return "cpu" if group and group.cpu_seconds() > limits.cpu_seconds else None
-
         return Pump(
             stdin=pipes[0],
             stdout=pipes[1],
@@ -182,9 +183,9 @@ class BwrapLauncher:
             output_cap=limits.output_bytes,
             status_cap=min(limits.work_bytes, launch.request.collect_bytes) + limits.work_files * 8192 + (1 << 16),
             deadline=launch.begun + limits.wall_seconds,
-            check=passed,
+            check=_Check(launch),
             begun=group.mark if group else lambda: None,
-            period=_CPU_PERIOD if group else None,
+            period=_CPU_PERIOD if group or launch.workspace else None,
         )
 
     def _enter(self, launch: _Launch, stages: list[tuple[str, str]]) -> list[str]:
@@ -275,6 +276,30 @@ class BwrapLauncher:
         yield resource.RLIMIT_MSGQUEUE, 0, 0
         if not group:
             yield resource.RLIMIT_AS, limits.memory_bytes, limits.memory_bytes
+
+
+class _Check:
+    """Which limit is passed at this moment, as far as the host can see."""
+
+    def __init__(self, launch: _Launch) -> None:
+        self._launch = launch
+        self._next_look = 0.0
+
+    def __call__(self) -> str | None:
+        group, limits = self._launch.slot.group, self._launch.request.limits
+        if group and group.cpu_seconds() > limits.cpu_seconds:
+            return "cpu"
+        return "work" if self._outgrown() else None
+
+    def _outgrown(self) -> bool:
+        """Look at the workspace, a twentieth of the time at most."""
+        begun = time.monotonic()
+        if not self._launch.workspace or begun < self._next_look:
+            return False
+        found = self._launch.workspace.outgrown()
+        ended = time.monotonic()
+        self._next_look = ended + max(1.0, 20 * (ended - begun))
+        return found
 
 
 def _used(launch: _Launch) -> Used:

@@ -1,0 +1,54 @@
+"""The same contract as an ordinary user: root runs this suite once more as somebody else."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+import programsmith
+
+USER = 54321
+SUITES = ("test_launcher.py", "test_launcher_files.py", "test_launcher_limits.py", "test_launcher_isolation.py",
+          "test_launcher_faults.py", "test_sandbox.py")  # fmt: skip
+
+
+def _reachable(path: str) -> bool:
+    words = ["setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups", "test", "-r", path]
+    return subprocess.run(words, check=False, capture_output=True).returncode == 0
+
+
+def _interpreter() -> str:
+    """An interpreter of our version that others may execute; ours where that is possible."""
+    names = (os.path.realpath(sys.executable), f"/usr/bin/python{sys.version_info[0]}.{sys.version_info[1]}")
+    found = [name for name in names if _reachable(name)]
+    if not found:
+        pytest.skip(
+            f"no interpreter that others reach: apt-get install -y python{sys.version_info[0]}.{sys.version_info[1]}"
+        )
+    return found[0]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the suite already runs as an ordinary user: run as root for both")
+@pytest.mark.parametrize("suite", SUITES)
+def test_the_contract_holds_without_root(suite: str) -> None:
+    if not shutil.which("setpriv"):
+        pytest.skip("becoming another user needs setpriv: apt-get install -y util-linux")
+    checkout = Path(programsmith.__file__).parents[1]
+    tests = Path(__file__).parent / suite
+    libraries = [p for p in sys.path if p.endswith("site-packages")]
+    if not all(map(_reachable, (str(tests), *libraries))):
+        pytest.skip("others cannot read this checkout or its libraries: put both where they can")
+    with tempfile.TemporaryDirectory() as home:
+        os.chown(home, USER, USER)
+        words = ["setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups", _interpreter(), "-B", "-m", "pytest",
+                 "-q", "-p", "no:cacheprovider", "-k", "not [python]", "--basetemp", f"{home}/t", str(tests)]  # fmt: skip
+        env = {"HOME": home, "PATH": "/usr/bin:/bin", "PYTHONPATH": os.pathsep.join([str(checkout), *libraries])}
+        done = subprocess.run(words, check=False, capture_output=True, env=env, cwd=checkout, timeout=300)
+    assert done.returncode == 0, done.stdout[-4000:].decode() + done.stderr[-2000:].decode()
+    assert b" passed" in done.stdout

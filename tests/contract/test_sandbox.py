@@ -1,0 +1,170 @@
+"""What every sandbox does: a workspace that lasts, fresh processes for each run, hostile trees read and removed."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from programsmith.errors import InfraError, InputError
+from programsmith.payload.verifier.launcher import Result, View
+from programsmith.payload.verifier.model import FileEntry
+from programsmith.sandboxes import open_sandbox
+from programsmith.sandboxes.base import Sandbox, SandboxPlan
+from tests.contract.launches import ENV, limits
+
+CAPS = {"max_files": 100, "max_bytes": 1 << 20}
+
+
+@pytest.fixture
+def sandbox(view: View) -> Iterator[Sandbox]:
+    opened = open_sandbox(SandboxPlan(view=view, workspace="/build", env=ENV))
+    yield opened
+    opened.close()
+
+
+def python(sandbox: Sandbox, code: str, *words: bytes, cwd: str = "/build", **changes: float) -> Result:
+    return sandbox.run((b"python3", b"-I", b"-c", code.encode(), *words), cwd=cwd, limits=limits(**changes))
+
+
+def test_the_workspace_outlives_a_run_and_other_places_do_not(sandbox: Sandbox) -> None:
+    python(sandbox, "for d in ('/build', '/tmp'): open(d + '/kept', 'w').write('x')")
+    result = python(sandbox, "import os; print(os.listdir('/build'), os.listdir('/tmp'), os.getcwd())")
+    assert result.stdout == b"['kept'] [] /build\n"
+
+
+def test_put_and_take_are_exact(sandbox: Sandbox) -> None:
+    entries = (
+        FileEntry(b"a", "dir", 0o755),
+        FileEntry(b"a/\xff\n", "file", 0o640, b"\0x"),
+        FileEntry(b"a/run", "file", 0o755, b"#!/usr/bin/python3\nprint(1)\n"),
+        FileEntry(b"l", "link", 0o777, b"/etc/passwd"),
+    )
+    sandbox.put(entries, "/build/src")
+    assert sandbox.take("/build/src", **CAPS) == tuple(sorted(entries))
+    assert python(sandbox, "import os, subprocess; open('new', 'w'); print(subprocess.run(['a/run'], capture_output=True).stdout)", cwd="/build/src").stdout == b"b'1\\n'\n"  # fmt: skip
+    assert sandbox.host_path("/build/src/new").is_file()
+
+
+def test_put_replaces_and_never_writes_through_a_link(sandbox: Sandbox, tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("whole")
+    python(
+        sandbox,
+        "import os, sys; os.symlink(sys.argv[1], 'l'); os.symlink(os.path.dirname(sys.argv[1]), 'd')",
+        os.fsencode(victim),
+    )
+    sandbox.put([FileEntry(b"l", "file", 0o644, b"new")], "/build")
+    assert victim.read_text() == "whole"
+    with pytest.raises(InfraError, match="d/victim"):
+        sandbox.put([FileEntry(b"d/victim", "file", 0o644, b"new")], "/build")
+    with pytest.raises(InputError):
+        sandbox.put([FileEntry(b"victim", "file", 0o644, b"new")], "/build/d")
+    assert victim.read_text() == "whole"
+
+
+@pytest.mark.parametrize("at", ["/etc", "/build/../etc", "/buildx", "build"])
+def test_paths_outside_the_workspace_are_refused(sandbox: Sandbox, at: str) -> None:
+    with pytest.raises(InputError, match="workspace"):
+        sandbox.take(at, **CAPS)
+    with pytest.raises(InputError, match="workspace"):
+        sandbox.host_path(at)
+
+
+def test_take_follows_nothing_and_opens_no_special_file(sandbox: Sandbox) -> None:
+    python(sandbox, "import os; os.mkfifo('fifo'); os.symlink('/etc/shadow', 'l'); os.symlink('/etc', 'd')")
+    assert [(e.path, e.kind) for e in sandbox.take("/build", **CAPS)] == [
+        (b"d", "link"),
+        (b"fifo", "special"),
+        (b"l", "link"),
+    ]
+    with pytest.raises(InputError):
+        sandbox.take("/build/d", **CAPS)
+
+
+def test_take_has_caps(sandbox: Sandbox) -> None:
+    python(sandbox, "open('big', 'wb').write(bytes(1 << 20)); [open(f'f{n}', 'w') for n in range(20)]")
+    with pytest.raises(InputError, match="more than"):
+        sandbox.take("/build", max_files=10, max_bytes=1 << 30)
+    with pytest.raises(InputError, match="more than"):
+        sandbox.take("/build", max_files=100, max_bytes=1000)
+    python(sandbox, "import os\nfor n in range(400):\n os.mkdir('d'); os.chdir('d')")
+    with pytest.raises(InputError, match="deeper"):
+        sandbox.take("/build", max_files=1000, max_bytes=1 << 30)
+
+
+def test_whatever_a_run_leaves_is_removed(view: View) -> None:
+    sandbox = open_sandbox(SandboxPlan(view=view, env=ENV))
+    top = sandbox.host_path("/build").parent
+    code = (
+        "import os\nfor n in range(3000):\n os.mkdir('d'); os.chdir('d')\nos.chdir('/build'); os.mkdir('shut'); open('shut/f', 'w')\n"
+        "os.mkdir(b'\\xff\\n'); os.symlink('/', 'root'); os.mkfifo('fifo'); os.chmod('shut', 0)\nos.chmod('.', 0)"
+    )
+    assert python(sandbox, code).exit_code == 0
+    assert top.exists()
+    sandbox.close()
+    assert not top.exists()
+    assert list(top.parent.glob(top.name + "*")) == []
+    sandbox.close()
+
+
+def test_a_run_sees_no_host_and_reaches_no_network(sandbox: Sandbox, tmp_path: Path) -> None:
+    (tmp_path / "marker").write_text("x")
+    code = (
+        "import os, socket, sys\nprint(os.path.exists(sys.argv[1]), os.path.exists('/root'), os.getuid(), [p for p in os.listdir('/proc') if p.isdigit()])\n"
+        "for f in (2, 16, 40):\n try: socket.socket(f, 3 if f == 16 else 1).connect(('192.0.2.1', 80)) if f == 2 else socket.socket(f, 3 if f == 16 else 1); print('open', f)\n except OSError: pass"
+    )
+    assert python(sandbox, code, os.fsencode(tmp_path / "marker")).stdout == b"False False 1000 ['2']\n"
+
+
+def test_nothing_of_a_run_outlives_it(sandbox: Sandbox) -> None:
+    mark = uuid.uuid4().hex
+    python(sandbox, "import os, time\nif os.fork() == 0:\n os.setsid(); time.sleep(60)", mark.encode())
+    alive = [
+        p
+        for p in Path("/proc").glob("[0-9]*/cmdline")
+        if p.parent.name != str(os.getpid()) and mark.encode() in _read(p)
+    ]
+    assert alive == []
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def test_limits_hold_and_are_told(sandbox: Sandbox) -> None:
+    assert python(sandbox, "while True: pass", cpu_seconds=1).limits_hit == {"cpu"}
+    assert python(sandbox, "import time; time.sleep(60)", wall_seconds=1.5).limits_hit == {"wall"}
+    assert python(sandbox, "while True: print('y' * 9999)", output_bytes=10000).limits_hit == {"output"}
+    assert (
+        "work"
+        in python(
+            sandbox, "import signal; signal.signal(25, signal.SIG_DFL); open('f', 'wb').truncate(1 << 40)"
+        ).limits_hit
+    )
+    assert "work" in python(sandbox, "[open(f'f{n}', 'w') for n in range(240)]\n", work_files=100).limits_hit
+
+
+def test_a_program_that_is_missing_is_told_by_errno(sandbox: Sandbox) -> None:
+    result = sandbox.run((b"absent",), cwd="/build", limits=limits())
+    assert (result.started, result.start_error) == (False, 2)
+
+
+def test_a_folder_that_is_missing_is_infra(sandbox: Sandbox) -> None:
+    with pytest.raises(InfraError, match="current directory"):
+        python(sandbox, "pass", cwd="/build/absent")
+
+
+def test_sandboxes_do_not_share_a_workspace(view: View, sandbox: Sandbox) -> None:
+    other = open_sandbox(SandboxPlan(view=view, env=ENV))
+    try:
+        python(sandbox, "open('mine', 'w')")
+        assert python(other, "import os; print(os.listdir('.'))").stdout == b"[]\n"
+    finally:
+        other.close()
