@@ -6,8 +6,11 @@ is dropped: all that it could say is that work need not be repeated.
 
 from __future__ import annotations
 
+import errno
+import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -45,9 +48,9 @@ class Database:
         """Keep a value; a task's values are committed with its last one."""
         self._rows.setdefault(task, {})[key] = value
         if key == LAST_KEY:
-            self._connect().execute(
-                "insert or replace into task values (?, ?)", (task, self._codec.encode(self._rows[task]))
-            )
+            row = task, self._codec.encode(self._rows[task])
+            with _full_disk(self.name):
+                self._connect().execute("insert or replace into task values (?, ?)", row)
 
     def in_(self, task: str) -> bool:
         """Whether anything is known of a task."""
@@ -87,6 +90,17 @@ class Database:
                 raise
             Path(self.name).unlink()
             return {}
+
+
+@contextmanager
+def _full_disk(name: str) -> Iterator[None]:
+    """SQLite's word for a full disk as the system's own."""
+    try:
+        yield
+    except sqlite3.OperationalError as fault:
+        if fault.sqlite_errorcode != sqlite3.SQLITE_FULL:
+            raise
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), name) from fault
 
 
 class Databases:

@@ -153,3 +153,24 @@ def test_an_earlier_export_goes_when_the_verdict_does(project: Any) -> None:
     project.rule("weights", "least: 1000")
     assert build(project)[0] == 1
     assert not (project.root / "dist" / "drafts" / "alpha").exists()
+
+
+@pytest.mark.parametrize("kilobytes", [64, 128, 512])
+def test_a_full_disk_is_two_and_the_next_run_goes_on(project: Any, kilobytes: int) -> None:
+    cache = project.root / "cache"
+    cache.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={kilobytes}k", "none", str(cache)]
+    if subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("needs the right to mount: run as root")
+    try:
+        spec(project, "alpha", generation=40_000)
+        code, out, err = build(project)
+        assert code == 2, err
+        assert "full" in err
+        assert "Traceback" not in err
+        assert "draft" not in out
+        spec(project, "alpha", generation=1)
+        subprocess.run([*mount[:4], "remount,size=8m", *mount[5:]], check=True)
+        assert build(project)[0] == 0
+    finally:
+        subprocess.run(["umount", str(cache)], check=True)
