@@ -74,7 +74,7 @@ def needs_of(content: bytes) -> Needs | None:
         libraries = tuple(image.text(table, value) for tag, value in tags if tag == _NEEDED)
         own = [image.text(table, value) for tag, value in tags if tag in {_RPATH, _RUNPATH}]
         interpreter = os.fsdecode(image.part(_INTERPRETER).rstrip(b"\0"))
-    except (struct.error, IndexError, ValueError):
+    except (struct.error, IndexError, ValueError, OverflowError):
         return None
     return Needs(interpreter, libraries, tuple(p for value in own for p in value.split(":") if p))
 

@@ -44,7 +44,10 @@ def test_arguments_environment_and_streams_are_bytes(launcher: Launcher) -> None
 
 
 def test_stdin_passes_through_whole_and_both_streams_apart(launcher: Launcher) -> None:
-    code = "import sys; d = sys.stdin.buffer.read(); sys.stdout.buffer.write(d[::-1]); sys.stderr.buffer.write(b'e' + d[:3])"
+    code = (
+        "import sys; d = sys.stdin.buffer.read()\n"
+        "sys.stdout.buffer.write(d[::-1]); sys.stderr.buffer.write(b'e' + d[:3])"
+    )
     data = bytes(range(256)) * 2048
     result = launcher.run(case(code, stdin=data))
     assert ended(result) == data[::-1]

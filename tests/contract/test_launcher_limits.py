@@ -44,14 +44,22 @@ def test_cpu_is_summed_over_children(launcher: Launcher) -> None:
 def test_cpu_of_children_that_are_never_reaped_counts(launcher: Launcher) -> None:
     code = (
         "import os, signal, time\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
-        "for _ in range(20):\n if os.fork() == 0:\n  while time.process_time() < 0.3: pass\n  os._exit(0)\n try: os.wait()\n except OSError: pass"
+        "for _ in range(20):\n if os.fork() == 0:\n  while time.process_time() < 0.3: pass\n"
+        "  os._exit(0)\n try: os.wait()\n except OSError: pass"
     )
     result = launcher.run(case(code, limits=limits(cpu_seconds=1)))
     assert "cpu" in result.limits_hit
 
 
-@pytest.mark.parametrize("code", ["import time; time.sleep(60)", "import os; os.kill(os.getpid(), 19)", "import signal; signal.pause()",
-                                  "import os; os.close(0); os.close(1); os.close(2)\nimport time; time.sleep(60)"])  # fmt: skip
+WAITS = (
+    "import time; time.sleep(60)",
+    "import os; os.kill(os.getpid(), 19)",
+    "import signal; signal.pause()",
+    "import os, time\nfor fd in (0, 1, 2): os.close(fd)\ntime.sleep(60)",
+)
+
+
+@pytest.mark.parametrize("code", WAITS)
 def test_waiting_ends_at_the_wall(launcher: Launcher, code: str) -> None:
     begun = time.monotonic()
     result = launcher.run(case(code, limits=limits(wall_seconds=1.5)))
@@ -82,7 +90,10 @@ def test_a_program_that_reads_nothing_ends_by_itself(launcher: Launcher) -> None
 
 def test_survivors_are_dead_and_hold_nothing_open(launcher: Launcher) -> None:
     mark = uuid.uuid4().hex
-    code = "import os, sys, time\nif os.fork() == 0:\n os.setsid()\n if os.fork() == 0: time.sleep(60)\n os._exit(0)\nprint('done')"
+    code = (
+        "import os, sys, time\nif os.fork() == 0:\n os.setsid()\n if os.fork() == 0: time.sleep(60)\n"
+        " os._exit(0)\nprint('done')"
+    )
     begun = time.monotonic()
     assert ended(launcher.run(case(code, mark.encode()))) == b"done\n"
     assert time.monotonic() - begun < 10
@@ -97,8 +108,15 @@ def test_everything_dies_at_the_wall(launcher: Launcher) -> None:
     assert running(mark) == []
 
 
-FORKS = "import os, time\nn = 0\ntry:\n while n < 200:\n  if os.fork() == 0: time.sleep(20); os._exit(0)\n  n += 1\nexcept OSError: pass\nprint(n)"
-THREADS = "import threading, time\nn = 0\ntry:\n while n < 200:\n  threading.Thread(target=time.sleep, args=(20,), daemon=True).start(); n += 1\nexcept RuntimeError: pass\nprint(n, flush=True)\nimport os; os._exit(0)"
+FORKS = (
+    "import os, time\nn = 0\ntry:\n while n < 200:\n"
+    "  if os.fork() == 0: time.sleep(20); os._exit(0)\n  n += 1\nexcept OSError: pass\nprint(n)"
+)
+THREADS = (
+    "import threading, time\nn = 0\ntry:\n while n < 200:\n"
+    "  threading.Thread(target=time.sleep, args=(20,), daemon=True).start(); n += 1\n"
+    "except RuntimeError: pass\nprint(n, flush=True)\nimport os; os._exit(0)"
+)
 
 
 @pytest.mark.parametrize("code", [FORKS, THREADS], ids=["forks", "threads"])
@@ -116,8 +134,15 @@ def test_a_fork_storm_cannot_outrun_the_end(launcher: Launcher) -> None:
     assert result.limits_hit & {"cpu", "wall"}
 
 
-@pytest.mark.parametrize("code", ["b = [bytearray(30 << 20) for _ in range(20)]", "import os, time\nfor _ in range(6): os.fork() or (bytearray(b'x' * (60 << 20)), time.sleep(5))\nfor _ in range(6): os.wait()"],
-                         ids=["one process", "six children"])  # fmt: skip
+ONE_HOG = "b = [bytearray(30 << 20) for _ in range(20)]"
+SIX_HOGS = (
+    "import os, time\nfor _ in range(6):\n if os.fork() == 0:\n"
+    "  b = bytearray(b'x' * (60 << 20)); time.sleep(5); os._exit(0)\n"
+    "for _ in range(6): os.wait()"
+)
+
+
+@pytest.mark.parametrize("code", [ONE_HOG, SIX_HOGS], ids=["one process", "six children"])
 def test_memory_is_limited_over_all_processes(launcher: Launcher, code: str) -> None:
     result = launcher.run(case(code, limits=limits(memory_bytes=100 << 20)))
     assert result.fault is None
@@ -126,7 +151,10 @@ def test_memory_is_limited_over_all_processes(launcher: Launcher, code: str) -> 
 
 def test_memory_outside_any_process_is_counted(launcher: Launcher) -> None:
     needs(launcher, "memory")
-    code = "import os\nf = [os.memfd_create('m') for _ in range(20)]\nfor d in f: os.write(d, bytes(20 << 20))\nprint('held')"
+    code = (
+        "import os\nf = [os.memfd_create('m') for _ in range(20)]\n"
+        "for d in f: os.write(d, bytes(20 << 20))\nprint('held')"
+    )
     result = launcher.run(case(code, limits=limits(memory_bytes=100 << 20)))
     assert (result.fault, result.stdout) == (None, b"")
     assert "memory" in result.limits_hit
@@ -156,5 +184,8 @@ def test_one_giant_file_is_stopped(launcher: Launcher) -> None:
 
 
 def test_stack_recursion_is_a_signal(launcher: Launcher) -> None:
-    code = "import sys, threading\nsys.setrecursionlimit(10**7)\nf = lambda n: f(n + 1) + 1\nimport ctypes; ctypes.string_at(0)"
+    code = (
+        "import sys, threading\nsys.setrecursionlimit(10**7)\nf = lambda n: f(n + 1) + 1\n"
+        "import ctypes; ctypes.string_at(0)"
+    )
     assert launcher.run(case(code)).signal == 11

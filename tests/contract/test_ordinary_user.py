@@ -18,8 +18,12 @@ SUITES = ("test_launcher.py", "test_launcher_files.py", "test_launcher_limits.py
           "test_launcher_faults.py", "test_sandbox.py")  # fmt: skip
 
 
+BECOME = ("setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups")
+PYTEST = ("-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "not [python]")
+
+
 def _reachable(path: str) -> bool:
-    words = ["setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups", "test", "-r", path]
+    words = [*BECOME, "test", "-r", path]
     return subprocess.run(words, check=False, capture_output=True).returncode == 0
 
 
@@ -46,8 +50,7 @@ def test_the_contract_holds_without_root(suite: str) -> None:
         pytest.skip("others cannot read this checkout or its libraries: put both where they can")
     with tempfile.TemporaryDirectory() as home:
         os.chown(home, USER, USER)
-        words = ["setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups", _interpreter(), "-B", "-m", "pytest",
-                 "-q", "-p", "no:cacheprovider", "-k", "not [python]", "--basetemp", f"{home}/t", str(tests)]  # fmt: skip
+        words = [*BECOME, _interpreter(), *PYTEST, "--basetemp", f"{home}/t", str(tests)]
         env = {"HOME": home, "PATH": "/usr/bin:/bin", "PYTHONPATH": os.pathsep.join([str(checkout), *libraries])}
         done = subprocess.run(words, check=False, capture_output=True, env=env, cwd=checkout, timeout=300)
     assert done.returncode == 0, done.stdout[-4000:].decode() + done.stderr[-2000:].decode()
