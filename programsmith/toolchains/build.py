@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -71,7 +72,10 @@ class Workspace:
     and brings the result into `tree`. Use one workspace per thread.
     """
 
-    def __init__(self, sandbox: Sandbox, request: BuildRequest, made: Recipe, vendor: Sequence[FileEntry]) -> None:
+    def __init__(
+        self, sandbox: Sandbox, plan: SandboxPlan, request: BuildRequest, made: Recipe, vendor: Sequence[FileEntry]
+    ) -> None:
+        self._plan = plan
         self.request = request
         self.recipe = made
         self.places: Places = places(request.flavour)
@@ -88,8 +92,9 @@ class Workspace:
         git = asks_git(request.lock)
         view = build_view(request.toolchain, ("git",) if git else (), made.packages)
         env = tuple((k.encode(), v.encode()) for k, v in made.env.items())
-        sandbox = open_sandbox(SandboxPlan(view=view, workspace=WORKSPACE, env=env))
-        workspace = cls(sandbox, request, made, vendor)
+        plan = SandboxPlan(view=view, workspace=WORKSPACE, env=env)
+        sandbox = open_sandbox(plan)
+        workspace = cls(sandbox, plan, request, made, vendor)
         try:
             workspace._lay(source, git=git)
             workspace._build()
@@ -97,6 +102,18 @@ class Workspace:
             sandbox.close()
             raise
         return workspace
+
+    def twin(self) -> Workspace:
+        """Another workspace in the same state, for another thread; it is closed by itself. Raises InfraError."""
+        sandbox = open_sandbox(self._plan)
+        made = Workspace(sandbox, self._plan, self.request, self.recipe, self._vendor)
+        made.program = self.program
+        whole, copy = (f"{place.host_path(WORKSPACE)}/." for place in (self._sandbox, sandbox))
+        done = subprocess.run(["cp", "-a", "--", whole, copy], capture_output=True, check=False)
+        if done.returncode:
+            sandbox.close()
+            raise InfraError(f"copying a workspace: {done.stderr.decode('ascii', 'backslashreplace')}")
+        return made
 
     def __enter__(self) -> Self:
         return self

@@ -43,7 +43,10 @@ class CSubject:
         try:
             self._coverage = self._build(source, request, Flavour.COVERAGE)
             self._notes = _notes(self._coverage)
-            self._debug = [self._build(source, request, Flavour.DEBUG) for _ in range(slots)]
+            self._debug = [self._build(source, request, Flavour.DEBUG)]
+            for _ in range(slots - 1):
+                self._debug.append(self._debug[0].twin())
+                self._open.append(self._debug[-1])
         except BaseException:
             self.close()
             raise

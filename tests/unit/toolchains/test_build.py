@@ -99,6 +99,21 @@ def test_an_edit_rebuilds_the_program_and_undoing_it_brings_the_first_back(kit):
         assert program.read_bytes() == first
 
 
+def test_a_twin_goes_on_from_the_same_state_and_lives_its_own_life(kit):
+    with Workspace.open(kit.tree(kit.c), kit.request("c", flavour=Flavour.DEBUG)) as first:
+        twin = first.twin()
+        before = twin.host_path("greet.o").stat().st_mtime_ns
+        assert before == first.host_path("greet.o").stat().st_mtime_ns
+        twin.edit(b"words.c", kit.c["words.c"].replace(b"hello", b"howdy"))
+        assert twin.rebuild()
+        assert twin.host_path("greet.o").stat().st_mtime_ns == before
+        assert subprocess.run([twin.tree / "bin/greet"], capture_output=True).stdout == b"howdy world\n"
+        assert subprocess.run([first.tree / "bin/greet"], capture_output=True).stdout == b"hello world\n"
+        twin.close()
+        assert not twin.tree.exists()
+        assert first.rebuild()
+
+
 def test_a_python_edit_shows_without_a_build_step_of_its_own(kit):
     with Workspace.open(kit.tree(kit.python), kit.request("python", flavour=Flavour.DEBUG)) as workspace:
         file = workspace.tree / "lib/greet/cli.py"
