@@ -35,7 +35,7 @@ def run(job: Job) -> Outcome:
     lock = codec.load(job.inputs["lock.json"], Lock)
     tree = SourceTree.open(job.inputs["source.tar"])
     asked = job.spec("task.target_languages", object)
-    languages = tuple(asked) if isinstance(asked, list) else (str(asked),)
+    languages = tuple(asked) if isinstance(asked, list) else (str(asked or lock.language),)
     suffixes = toolchains(job.rules("toolchains"))[lock.language].suffixes
     scopes = [(e, scope_of(tree, e, lock.language, suffixes)) for e in lock.entry_points]
     wish = Wish(languages=languages, description=job.spec("description", str))

@@ -96,7 +96,7 @@ def _nothing_at(spec: Spec, kind: str, path: str, wanted: str) -> None:
 
 def _languages(spec: Spec, project: Path) -> None:
     asked = spec.values["task"]["target_languages"]
-    if isinstance(asked, str):
+    if not isinstance(asked, list):
         return
     known = sorted(Rulebook(project).load("toolchains")["languages"])
     for i, language in enumerate(asked):

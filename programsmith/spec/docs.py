@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from programsmith.rulebook.schema import Schema, wanted
-from programsmith.spec.unavailable import RUNS, said
+from programsmith.spec.unavailable import REFUSED, RUNS, said
 
 HEAD = """\
 # The spec
@@ -37,6 +37,8 @@ def spec_page(schema: Schema) -> str:
 def _limits() -> Iterator[str]:
     for field, runs in RUNS:
         yield f"- `{field}`: {' or '.join(said(v) for v in runs)}\n"
+    for field, refused, _ in REFUSED:
+        yield f"- `{field}`: anything but {said(refused)}\n"
 
 
 def _rows(schema: Schema, prefix: str) -> Iterator[tuple[str, Schema, str]]:

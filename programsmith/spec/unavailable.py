@@ -1,6 +1,7 @@
-"""What a spec may say that the engine does not run: one row per field, with the values that it does run.
+"""What a spec may say that the engine does not run: one row per field, with the values that it does run, or one that
+it does not.
 
-In: a Spec. Refuses, in one line, the first field that asks for more. A row is deleted when its block arrives.
+In: a Spec. Refuses, in one line, the first field that asks for more.
 """
 
 from __future__ import annotations
@@ -28,19 +29,28 @@ RUNS: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("runner", ("local",)),
     ("executor", ("local",)),
 )
+REFUSED: tuple[tuple[str, Any, str], ...] = (("task.target_languages", "any", "a list of languages"),)
+HINT = "this version has no block that runs it"
 
 
 def check_available(spec: Spec) -> None:
     """Refuse a field whose value no block runs. Raises InputError."""
     for field, runs in RUNS:
-        keys = tuple(field.split("."))
-        value: Any = spec.values
-        for key in keys:
-            value = value[key]
+        value = _value(spec, field)
         if value not in runs:
-            place = spec.place(*keys)
-            hint = "this version has no block that runs it; leave the field out"
-            raise fault(place, field, " or ".join(said(v) for v in runs), got(value, place), hint)
+            place = spec.place(*field.split("."))
+            wanted = " or ".join(said(v) for v in runs)
+            raise fault(place, field, wanted, got(value, place), f"{HINT}; leave the field out")
+    for field, refused, wanted in REFUSED:
+        if _value(spec, field) == refused:
+            raise fault(spec.place(*field.split(".")), field, wanted, said(refused), HINT)
+
+
+def _value(spec: Spec, field: str) -> Any:
+    value: Any = spec.values
+    for key in field.split("."):
+        value = value[key]
+    return value
 
 
 def said(value: Any) -> str:

@@ -45,7 +45,7 @@ def run(tmp_path):
     def start(entries=(SMALL, LARGE), languages=("python",), description=""):
         codec.dump(tmp_path / "lock.json", lock(*entries))
         write_tar(tmp_path / "source.tar", [FileEntry(p, "file", 0o644, c) for p, c in SOURCE.items()])
-        asked = languages if languages == "any" else list(languages)
+        asked = list(languages) if isinstance(languages, tuple) else languages
         values = {"task": {"target_languages": asked}, "description": description}
         step = STEP["matrix"]
         job = Job(
@@ -91,6 +91,10 @@ def test_each_target_language_is_a_candidate_in_the_order_of_the_spec(run):
 
 def test_any_language_is_one_candidate_per_entry_point(run):
     assert [c.target_language for c in run(languages="any").found] == ["any", "any"]
+
+
+def test_no_language_means_that_of_the_source(run):
+    assert {c.target_language for c in run(languages=None).found} == {"python"}
 
 
 def test_a_description_that_names_the_command_steers(run):

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from programsmith.compiler.approval import PARKING
 from programsmith.compiler import slices
 from programsmith.compiler.approval import PARKING
 from programsmith.compiler.plan import STEPS, Step

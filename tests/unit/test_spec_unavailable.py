@@ -41,6 +41,18 @@ def test_each_row_refuses_what_no_block_runs(project, field):
     assert str(error.value).endswith("; this version has no block that runs it; leave the field out")
 
 
+def test_a_task_for_every_toolchain_is_refused(project):
+    path = project / "specs" / "t.yaml"
+    path.write_text(OK + "task: {target_languages: any}\n")
+    read_spec(path, project)
+    with pytest.raises(InputError) as error:
+        load_spec(path, project)
+    assert str(error.value) == (
+        "specs/t.yaml:4: task.target_languages: wanted a list of languages, got `any`; "
+        "this version has no block that runs it"
+    )
+
+
 def test_every_default_runs():
     values = filled(packaged_schema("spec"), {"name": "t", "source": {"path": "src"}})
     for field, runs in RUNS:
