@@ -1,7 +1,6 @@
-"""What a spec may say that the engine does not run: one row per field, with the values that it does run, or one that
-it does not.
+"""What a spec may say that the engine does not run: one row per field.
 
-In: a Spec. Refuses, in one line, the first field that asks for more.
+RUNS holds the values that blocks run, REFUSED a value that none runs. In: a Spec. Refuses, in one line, the first field that asks for more.
 """
 
 from __future__ import annotations
