@@ -1,6 +1,7 @@
 """What a spec may say that the engine does not run: one row per field.
 
-RUNS holds the values that blocks run, REFUSED a value that none runs. In: a Spec. Refuses, in one line, the first field that asks for more.
+RUNS holds the values that blocks run, REFUSED a value that none runs.
+In: a Spec. Refuses, in one line, the first field that asks for more.
 """
 
 from __future__ import annotations
