@@ -25,7 +25,7 @@ from programsmith.sandboxes.base import Sandbox, SandboxPlan
 from programsmith.sources.tree import SourceTree
 from programsmith.toolchains import install
 from programsmith.toolchains.fetch import fetch
-from programsmith.toolchains.minimums import refuse_too_old
+from programsmith.toolchains.minimums import refusal, refuse_too_old, too_old
 from programsmith.toolchains.python_tree import python_tree
 from programsmith.toolchains.recipe import (
     WORKSPACE,
@@ -252,6 +252,8 @@ class Workspace:
             return BuildRefusedError(
                 Word.UNBUILDABLE, f"the build exceeded its limit: {', '.join(sorted(hit))}", evidence
             )
+        if fault := too_old(text, self.request):
+            return refusal(fault)
         if any(re.search(sign, text) for sign in self.request.toolchain.common.network_signs):
             return BuildRefusedError(Word.UNBUILDABLE, "needs_network_build: the build asks for the network", evidence)
         last = next((line for line in reversed(log) if line.strip()), "no output")

@@ -17,11 +17,25 @@ from programsmith.toolchains.views import program_version, toolchain_version
 def refuse_too_old(source: SourceTree, request: BuildRequest) -> None:
     """Raise BuildRefusedError where the source wants a newer toolchain than there is, naming both versions."""
     for fault in (*_declared(source, request), *_python(source, request)):
-        raise BuildRefusedError(
-            Word.TOOLCHAIN_TOO_OLD,
-            f"{fault.where} wants {fault.what} {fault.wanted}, this host has {fault.got or 'none'}",
-            {"what": fault.what, "wanted": fault.wanted, "got": fault.got, "where": fault.where},
-        )
+        raise refusal(fault)
+
+
+def too_old(log: str, request: BuildRequest) -> TooOld | None:
+    """What the log of a failed build says that the toolchain is too old for."""
+    for sign in request.toolchain.old_signs:
+        found = re.search(sign.pattern, log)
+        if found:
+            return TooOld(sign.what, found[1], program_version(sign.command), "the build")
+    return None
+
+
+def refusal(fault: TooOld) -> BuildRefusedError:
+    """The refusal for a demand that this host does not meet."""
+    return BuildRefusedError(
+        Word.TOOLCHAIN_TOO_OLD,
+        f"{fault.where} wants {fault.what} {fault.wanted}, this host has {fault.got or 'none'}",
+        {"what": fault.what, "wanted": fault.wanted, "got": fault.got, "where": fault.where},
+    )
 
 
 def _declared(source: SourceTree, request: BuildRequest) -> Iterator[TooOld]:

@@ -46,6 +46,15 @@ class Minimum:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OldSign:
+    """What a failed build's log says where `what` is too old: `pattern`'s group is what the build wanted."""
+
+    what: str
+    pattern: str
+    command: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ViewRule:
     """What views show besides programs. `parts` are commands that print the path of an executable."""
 
@@ -110,6 +119,7 @@ class Toolchain:
     version_command: tuple[str, ...]
     view: ViewRule
     minimums: tuple[Minimum, ...]
+    old_signs: tuple[OldSign, ...]
     wrapped: tuple[str, ...]
     bundle_flags: tuple[str, ...]
     flavours: Mapping[Flavour, tuple[str, ...]]

@@ -265,6 +265,13 @@ def test_a_source_for_a_newer_autoconf_is_refused_with_both_versions(kit, autoto
     assert refused.value.word == "toolchain_too_old"
 
 
+def test_a_source_for_a_newer_compiler_is_refused_with_both_versions(kit):
+    files = {**kit.c, "Makefile": kit.c["Makefile"].replace(b"-O2", b"-O2 -std=c99999")}
+    with pytest.raises(BuildRefusedError, match=r"wants gcc c99999, this host has \d+\.") as refused:
+        build_source(kit.tree(files), kit.request("c"))
+    assert refused.value.word == "toolchain_too_old"
+
+
 def test_an_unknown_build_system_is_wrong_input(kit):
     with pytest.raises(InputError, match=r"wanted one of autotools, make"):
         build_source(kit.tree(kit.c), kit.request("c", build_system="cmake"))
