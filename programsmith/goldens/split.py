@@ -1,7 +1,7 @@
 """The kept pool by side: public, held-out, reserve. Whole sibling groups move; a seed and ids decide, nothing else.
 
-Every family of two groups or more is on both sides. A family of one group is held out only where public cases of the
-same subcommand show each of its options, else it is public. What docs do not show goes public first, so that it can
+Every family of two groups or more is on both sides. A family of one group is held out only where public cases
+show its subcommand, each of its options, and all else that it asks; else it is public. What docs do not show goes public first, so that it can
 be asked elsewhere; a held-out case that asks what is shown nowhere is dropped.
 """
 
@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
-from programsmith.goldens.gates.duplicates import over_share
+from programsmith.goldens.gates.duplicates import allowance, over_share
 from programsmith.goldens.siblings import sibling_groups
+from programsmith.payload.verifier.model import Expected
 from programsmith.records.golden import Golden, Split
 
 
@@ -83,10 +86,14 @@ def _divide(sides: _Sides, groups: list[list[Golden]], facts: Facts, share: floa
     for group in forced if left else groups:
         count += _open(sides, group, facts)
     while len(left) > 1 and (count == 0 or count < math.ceil(share * total)):
-        group = max(left, key=lambda g: (_helps(g, left, facts, sides), -left.index(g)))
-        left.remove(group)
+        group = left.pop(_most_helpful(left, facts, sides))
         count += _open(sides, group, facts)
     sides.closed.extend(left)
+
+
+def _most_helpful(left: Sequence[list[Golden]], facts: Facts, sides: _Sides) -> int:
+    """Where the group stands that should be opened next; the first where none helps."""
+    return max(range(len(left)), key=lambda at: (_helps(left[at], left, facts, sides), -at))
 
 
 def _helps(group: list[Golden], left: Iterable[list[Golden]], facts: Facts, sides: _Sides) -> int:
@@ -102,8 +109,8 @@ def _helps(group: list[Golden], left: Iterable[list[Golden]], facts: Facts, side
 def _place_lone(sides: _Sides, lone: Sequence[list[Golden]], facts: Facts, quota: int) -> None:
     """Families of one group: public until the quota is full, then held out where their parts are shown."""
     for group in lone:
-        open_only = any(c.id in facts.open_only for c in group)
-        if open_only or len(sides.public) < quota or not _parts_shown(group, sides.public, facts):
+        asks = any(c.id in facts.open_only or not facts.needs[c.id] <= sides.shown for c in group)
+        if asks or len(sides.public) < quota or not _parts_shown(group, sides.public, facts):
             _open(sides, group, facts)
         else:
             sides.closed.append(group)
@@ -122,21 +129,32 @@ def _open(sides: _Sides, group: Sequence[Golden], facts: Facts) -> int:
 
 
 def _hold_out(closed: Sequence[list[Golden]], rule: SplitRule) -> tuple[list[Golden], list[Golden]]:
-    """Families take turns until held-out is full; then no expected side may have more than its share."""
+    """Families take turns until held-out is full; no expected side gets more than its share of it."""
+    size = min(rule.held_out, sum(map(len, closed)))
+    counts: Counter[Expected] = Counter()
+    held: list[Golden] = []
+    reserve: list[Golden] = []
+    for group in _turns(closed):
+        more = counts + Counter(g.expected for g in group)
+        fits = all(more[g.expected] <= allowance(g.expected, size, rule.same_expected_share) for g in group)
+        if fits and len(held) + len(group) <= rule.held_out:
+            held.extend(group)
+            counts = more
+        else:
+            reserve.extend(group)
+    over = over_share(held, rule.same_expected_share)
+    return [g for g in held if g.id not in over], reserve + [g for g in held if g.id in over]
+
+
+def _turns(closed: Sequence[list[Golden]]) -> Iterator[list[Golden]]:
+    """One group of each family after the other, until none is left."""
     by_family: dict[str, list[list[Golden]]] = {}
     for group in closed:
         if group:
             by_family.setdefault(group[0].family, []).append(group)
-    held: list[Golden] = []
-    reserve: list[Golden] = []
-    while any(by_family.values()):
-        for family in sorted(by_family):
-            if by_family[family]:
-                group = by_family[family].pop(0)
-                (held if len(held) + len(group) <= rule.held_out else reserve).extend(group)
-    over = over_share(held, rule.same_expected_share)
-    reserve += [g for g in held if g.id in over]
-    return [g for g in held if g.id not in over], reserve
+    queues = [by_family[family] for family in sorted(by_family)]
+    for turn in zip_longest(*queues):
+        yield from (group for group in turn if group)
 
 
 def _chance(seed: int, group: Sequence[Golden]) -> tuple[float, str]:

@@ -65,11 +65,13 @@ def variants(
 
 def wrapper(facts: OracleFacts, oracle_dir: Path, folder: Path, launcher: Launcher) -> Form:
     """The oracle behind a script; `folder` is made to hold it."""
-    folder.mkdir(mode=0o755)
+    folder.mkdir()
     script = folder / facts.tool
     shutil.copyfile(Path(payload.__path__[0]) / "variants" / "wrapper.sh", script)
-    script.chmod(0o755)
-    (folder / "program").write_text(facts.program + "\n", encoding="utf-8")
+    program = folder / "program"
+    program.write_text(facts.program + "\n", encoding="utf-8")
+    for path, mode in ((folder, 0o755), (script, 0o755), (program, 0o644)):
+        path.chmod(mode)  # whatever the umask is: cases read as an ordinary user
     return Form(
         launcher=launcher,
         program=f"{PLACE}/{facts.tool}",

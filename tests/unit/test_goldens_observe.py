@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -61,7 +60,8 @@ def scripted(launcher, tmp_path_factory):
         mounts=(Mount(source=str(folder / "other"), target="/opt/oracle"),),
     )
     forms = {WRAPPER: wrapper(facts(), folder / "oracle", folder / "wrapper", launcher), OTHER_PATH: other}
-    os.chmod(folder, 0o755)
+    for shown in (folder, folder / "oracle", folder / "other", folder / "other/elsewhere"):
+        shown.chmod(0o755)
     return Capture(launcher, facts(), folder / "oracle", LIMITS, forms)
 
 
@@ -70,6 +70,7 @@ def compiled(launcher, tmp_path):
     """A capture of the C program whose every launch has the next number."""
     oracle = tmp_path / "oracle"
     oracle.mkdir()
+    oracle.chmod(0o755)
     subprocess.run(["cc", "-O1", "-o", oracle / "tool", WAVERS / "turn.c"], check=True)
     turn = oracle / "turn"
     turn.write_text("0")

@@ -22,21 +22,28 @@ def _key(case: Case) -> str:
     return Case(argv=case.argv, stdin=case.stdin, env=tuple(sorted(case.env)), files=tuple(sorted(case.files))).id
 
 
+def allowance(expected: Expected, size: int, share: float) -> int:
+    """How many of `size` held-out cases may have this expected side.
+
+    A hollow side (any program that always fails so passes it) may not exceed the share even once; any other may stand
+    once in a set of any size.
+    """
+    allowed = math.floor(share * size)
+    return allowed if is_hollow(expected) else max(1, allowed)
+
+
 def over_share(goldens: Sequence[Golden], share: float) -> set[str]:
     """Ids beyond the share of one expected side among `goldens`, the last ones first to go.
 
-    A hollow side (no stdout, no files: any program that always fails so passes it) may not exceed the share even
-    once; any other may stand once in a set of any size. Taking cases away lowers what the share allows, so the count
-    is repeated until it holds.
+    Taking cases away lowers what the share allows, so the count is repeated until it holds.
     """
     kept = list(goldens)
     while True:
-        allowed = math.floor(share * len(kept))
         counts: Counter[Expected] = Counter()
         staying = []
         for golden in kept:
             counts[golden.expected] += 1
-            if counts[golden.expected] <= (allowed if is_hollow(golden.expected) else max(1, allowed)):
+            if counts[golden.expected] <= allowance(golden.expected, len(kept), share):
                 staying.append(golden)
         if len(staying) == len(kept):
             return {g.id for g in goldens} - {g.id for g in kept}
