@@ -112,15 +112,21 @@ def prefer_archives(files: Sequence[str]) -> tuple[str, ...]:
 
 
 def fold(files: Iterable[str]) -> tuple[str, ...]:
-    """The fewest paths that show exactly `files`: a folder stands for its files where it holds nothing else."""
+    """The fewest paths that show exactly `files`: a folder stands for its files where it holds nothing else.
+
+    A folder among `files` stands for all that it holds.
+    """
+    listed = set(files)
     children: dict[str, set[str]] = {}
-    for file in files:
+    for file in listed:
         path = file
         while path != "/":
             parent = os.path.dirname(path)
             children.setdefault(parent, set()).add(path)
             path = parent
-    return tuple(_folded("/", children))
+    for folder in listed & set(children):
+        del children[folder]
+    return tuple(_folded("/", children)) if children else ()
 
 
 def _folded(folder: str, children: dict[str, set[str]]) -> Iterator[str]:

@@ -18,6 +18,14 @@ def test_a_folder_stands_for_its_files_only_where_it_holds_nothing_else(tmp_path
     assert fold(wanted) == (f"{tmp_path}/part/c", f"{tmp_path}/whole")
 
 
+def test_a_listed_folder_stands_for_all_that_it_holds(tmp_path):
+    (tmp_path / "folder/deep").mkdir(parents=True)
+    (tmp_path / "folder/deep/file").touch()
+    (tmp_path / "other").touch()
+    assert fold([f"{tmp_path}/folder", f"{tmp_path}/folder/deep/file"]) == (f"{tmp_path}/folder",)
+    assert fold([]) == ()
+
+
 def test_a_shared_library_gives_way_to_its_archive():
     assert prefer_archives(["/l/libx.a", "/l/libx.so", "/l/liby.so"]) == ("/l/libx.a", "/l/liby.so")
 

@@ -11,6 +11,8 @@ from programsmith.payload.verifier.environment import case_env
 from programsmith.payload.verifier.launcher import Request
 from programsmith.payload.verifier.model import Limits
 from programsmith.sandboxes import open_launcher
+from programsmith.toolchains import views
+from programsmith.toolchains.build import build_source
 from programsmith.toolchains.views import build_view, interpreter_path, run_view, shown_libraries, toolchain_version
 
 
@@ -59,6 +61,14 @@ def test_an_interpreter_that_is_too_old_everywhere_is_a_missing_prerequisite(kit
 def test_an_absent_program_names_the_packages_to_install(kit):
     with pytest.raises(PrerequisiteError, match="'no-such-compiler' is not in /usr/bin, /bin; run: apt-get install"):
         build_view(kit.known["c"], ("no-such-compiler",))
+
+
+def test_a_host_without_a_package_database_shows_the_same_by_pattern(kit, monkeypatch):
+    monkeypatch.setattr(views, "database_exists", lambda: False)
+    built = build_source(kit.tree(kit.c), kit.request("c"))
+    assert built.program == "/opt/oracle/bin/greet"
+    with pytest.raises(PrerequisiteError, match="no dpkg to say what they hold"):
+        build_view(kit.known["c"], packages=["libonig-dev"])
 
 
 def test_libraries_that_every_view_has_are_known_by_name(kit):
