@@ -1,8 +1,8 @@
 """The kept pool by side: public, held-out, reserve. Whole sibling groups move; a seed and ids decide, nothing else.
 
-Every family of two groups or more is on both sides. A family of one group is held out only where public cases
-show its subcommand, each of its options, and all else that it asks; else it is public. What docs do not show goes public first, so that it can
-be asked elsewhere; a held-out case that asks what is shown nowhere is dropped.
+Every family of two groups or more is on both sides. A family of one group is held out only where public cases show
+its subcommand, each of its options, and all else that it asks; else it is public. What docs do not show goes public
+first, so that it can be asked elsewhere; a held-out case that asks what is shown nowhere is dropped.
 """
 
 from __future__ import annotations

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from programsmith.errors import InputError
+from programsmith.payload.verifier.model import canonical, encode_expected
 from programsmith.records import codec
+from programsmith.records.golden import Golden
 from programsmith.records.lock import Lock
 from programsmith.records.outcome import Record
 
@@ -28,7 +30,7 @@ _STRENGTH = (
     "public_kill_ratio",
     "null_scores",
 )
-_DIGESTS = ("source.tar", "oracle.tar", "pool.jsonl", "split.json", "kills.json")
+_DIGESTS = ("source.tar", "oracle.tar", "split.json")
 
 
 def write_yields(root: Path, specs: Sequence[Path]) -> Iterator[Path]:
@@ -67,7 +69,7 @@ def yield_of(root: Path, spec: Path) -> dict[str, Any]:
         "tree": lock.tree if lock else None,
         "counts": {name: found[name] for name in _COUNTS if name in found},
         "strength": {name: strength[name] for name in _STRENGTH if name in strength},
-        "digests": _digests(cache, revision),
+        "digests": _digests(cache),
         "command": f"programsmith build spec={_shown(spec, root)}",
     }
 
@@ -119,9 +121,15 @@ def _cell(value: Any) -> str:
             return str(value).replace("|", "\\|")
 
 
-def _digests(cache: Path, revision: Path) -> dict[str, str]:
-    paths = {name: cache / name for name in _DIGESTS} | {"manifest.json": revision / "manifest.json"}
-    return {name: hashlib.sha256(p.read_bytes()).hexdigest() for name, p in paths.items() if p.is_file()}
+def _digests(cache: Path) -> dict[str, str]:
+    """Digests of files, and of the pool's cases with their expected sides: its times vary from run to run."""
+    paths = {name: cache / name for name in _DIGESTS}
+    found = {name: hashlib.sha256(p.read_bytes()).hexdigest() for name, p in paths.items() if p.is_file()}
+    pool = cache / "pool.jsonl"
+    if pool.is_file():
+        sides = {g.id: encode_expected(g.expected) for g in codec.load_lines(pool, Golden)}
+        found["pool"] = hashlib.sha256(canonical(sides)).hexdigest()
+    return found
 
 
 def _evidence(path: Path) -> dict[str, Any]:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import base64
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -8,15 +10,17 @@ from programsmith.errors import InputError
 from programsmith.goldens.yields import write_yields
 from programsmith.records import codec
 from programsmith.records.outcome import Record, Word
+from tests.samples.golden import golden
 
 
-def finished(root, name="demo"):
+def finished(root, name="demo", seconds=0.1):
     """What a finished build leaves, as far as yields read it."""
     cache = root / "cache" / name
     (cache / "r0").mkdir(parents=True)
     verdict = {"outcome": "draft", "b": 1.0, "v": 1.0, "not_s": None, "revision": 0, "reasons": ["no rollouts"]}
     (cache / "verdict.json").write_text(json.dumps(verdict))
-    (cache / "pool.jsonl").write_text("secret")
+    (cache / "split.json").write_text("{}")
+    codec.dump_lines(cache / "pool.jsonl", [replace(golden(b"secret"), cpu_seconds=seconds)])
     for folder, block, found in (
         (cache, "goldens", {"kept": 7, "public": 3, "held_out": 4, "miners": {"tables": {"found": 9}}, "seconds": 1.5}),
         (cache / "r0", "strength", {"mutation_score": 0.8, "interval": [0.7, 0.9], "mutants": 150}),
@@ -34,9 +38,17 @@ def test_a_yield_holds_counts_strength_and_digests_and_no_case(tmp_path):
     assert [found[key] for key in ("name", "outcome", "kept", "b", "not_s")] == ["demo", "draft", 7, 1.0, None]
     assert found["strength"] == {"mutation_score": 0.8, "interval": [0.7, 0.9], "mutants": 150}
     assert found["command"] == "programsmith build spec=specs/demo.yaml"
-    assert set(found["digests"]) == {"pool.jsonl"}
+    assert set(found["digests"]) == {"split.json", "pool"}
     assert "seconds" not in found["counts"]
-    assert "secret" not in written[0].read_text()
+    assert base64.b64encode(b"secret").decode() not in written[0].read_text()
+
+
+def test_the_digest_of_the_pool_does_not_know_how_long_cases_took(tmp_path):
+    digests = []
+    for root, seconds in ((tmp_path / "a", 0.1), (tmp_path / "b", 0.2)):
+        written = list(write_yields(root, [finished(root, seconds=seconds)]))
+        digests.append(json.loads(written[0].read_bytes())["digests"])
+    assert digests[0] == digests[1]
 
 
 def test_the_table_lists_every_yield_and_the_same_build_gives_the_same_bytes(tmp_path):
