@@ -20,6 +20,7 @@ import resource
 import select
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ from typing import Any
 
 from programsmith.payload.verifier import isolation, seccomp
 from programsmith.payload.verifier.cgroup import Group, Pool, open_pool
+from programsmith.payload.verifier.host import counted_before, crossable, pids_bind
 from programsmith.payload.verifier.launcher import LauncherError, Mount, Request, Result, View
 from programsmith.payload.verifier.pump import Pump
 from programsmith.payload.verifier.settle import Used, settle
@@ -35,14 +37,15 @@ from programsmith.payload.verifier.wire import Flag, Order, decode_report, encod
 
 HIDDEN = "/run/init"  # where the init's files are until it starts the program
 _INSIDE_ID = 1000
-_DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
+_DEVICES = ("null", "zero", "full", "urandom")  # each costs a mount
+_DEVICE_LINKS = (("random", "urandom"), ("fd", "/proc/self/fd"), ("stdin", "/proc/self/fd/0"),
+                 ("stdout", "/proc/self/fd/1"), ("stderr", "/proc/self/fd/2"))  # fmt: skip
 _CAPABILITIES = ("CAP_SYS_ADMIN", "CAP_SETPCAP", "CAP_DAC_READ_SEARCH")
 _DEPTH = 128  # of a work directory that is read back
 _STACK, _STACK_MOST, _OPEN_FILES = 8 << 20, 64 << 20, 256
 _OWN_MEMORY = 16 << 20  # room for bwrap and the init inside the memory group
 _CPU_PERIOD = 0.025
 _LINGER, _SILENCE = 0.02, 10.0  # seconds
-_SEPARATE_COUNTS = (5, 14)  # kernels from here on count processes per user namespace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,13 +88,16 @@ class BwrapLauncher:
         self._pool: Pool | None = open_pool() if self._root and config.get("cgroup", True) else None
         self._free: queue.SimpleQueue[_Slot] = queue.SimpleQueue()
         self._slots: list[_Slot] = []
+        self._lock = threading.Lock()
         self._filter = seccomp.assemble()
         self._fixed = tuple(_fixed_arguments(config, self._view))
 
     def probe(self) -> tuple[str, ...]:
         """Prove the five properties on this host; return the limits that the kernel enforces."""
-        isolation.prove(BwrapLauncher({**self._config, "view": self._config["probe"]["view"]}), self._config["probe"])
-        counted = ("memory", "cpu", "pids") if self._pool else ("pids",) if _pids_bind(self._root) else ()
+        own = self._config["probe"]
+        with contextlib.closing(BwrapLauncher({**self._config, "view": own["view"]})) as launcher:
+            isolation.prove(launcher, own)
+        counted = ("memory", "cpu", "pids") if self._pool else ("pids",) if pids_bind(root=self._root) else ()
         return (*counted, "work", "work_files", "output", "wall")
 
     def run(self, request: Request) -> Result:
@@ -123,9 +129,9 @@ class BwrapLauncher:
         try:
             return self._free.get_nowait()
         except queue.Empty:
-            slot = _Slot(len(self._slots), None)
-            self._slots.append(slot)
-            slot.group = self._pool.group(slot.index) if self._pool else None
+            with self._lock:
+                slot = _Slot(len(self._slots), self._pool.group(len(self._slots)) if self._pool else None)
+                self._slots.append(slot)
             return slot
 
     def _launch(self, launch: _Launch) -> Result:
@@ -205,7 +211,7 @@ class BwrapLauncher:
         if not self._root:
             return
         for number, mount in enumerate(mounts):
-            if not _crossable(mount.source):
+            if not crossable(mount.source):
                 kind = "tree" if os.path.isdir(mount.source) else "file"
                 yield mount.source, os.path.join(self._config["stage"], f"{kind}{number}")
 
@@ -266,7 +272,7 @@ class BwrapLauncher:
     def _rlimits(self, launch: _Launch) -> Iterator[tuple[int, int, int]]:
         limits, group = launch.request.limits, launch.slot.group
         cpu = math.ceil(limits.cpu_seconds) + 1  # a backstop: the sum over processes decides
-        processes = limits.pids + (8 if group else 1) + _counted_before(self._root)
+        processes = limits.pids + (8 if group else 1) + counted_before(root=self._root)
         yield resource.RLIMIT_NPROC, processes, processes
         yield resource.RLIMIT_CPU, cpu, cpu
         yield resource.RLIMIT_FSIZE, limits.work_bytes, limits.work_bytes
@@ -348,50 +354,10 @@ def _fixed_arguments(config: dict[str, Any], view: View) -> Iterator[str]:
         yield from ("--dir", path)
     for name in _DEVICES:
         yield from ("--dev-bind", f"/dev/{name}", f"/dev/{name}")
-    for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
-        yield from ("--symlink", f"/proc/self/fd{target}", f"/dev/{name}")
+    for name, target in _DEVICE_LINKS:
+        yield from ("--symlink", target, f"/dev/{name}")
     yield from ("--proc", "/proc", "--ro-bind", config["init"]["folder"], HIDDEN)
 
 
 def _covers(paths: tuple[str, ...], place: str) -> bool:
     return any(place == p or place.startswith(p.rstrip("/") + "/") for p in paths)
-
-
-def _crossable(path: str) -> bool:
-    """Whether a user that owns nothing reaches `path`. Raises OSError where it does not exist."""
-    at = os.path.realpath(path)
-    if not os.stat(at).st_mode & 0o004:
-        raise LauncherError(
-            f"{path}: not readable by others; wanted a tree that an ordinary user may read (chmod a+rX)"
-        )
-    while at != "/":
-        at = os.path.dirname(at)
-        if not os.stat(at).st_mode & 0o001:
-            return False
-    return True
-
-
-def _kernel() -> tuple[int, int]:
-    major, minor = os.uname().release.split(".")[:2]
-    return int(major), int("".join(c for c in minor if c.isdigit()))
-
-
-def _pids_bind(root: bool) -> bool:  # noqa: FBT001
-    return root or _kernel() >= _SEPARATE_COUNTS
-
-
-def _counted_before(root: bool) -> int:  # noqa: FBT001
-    """Processes of the launching user that an older kernel counts into the limit."""
-    if _kernel() >= _SEPARATE_COUNTS:
-        return 0
-    if root:
-        return 1
-    uid = os.getuid()
-    return sum(1 for name in os.listdir("/proc") if name.isdigit() and _owner(f"/proc/{name}") == uid)
-
-
-def _owner(path: str) -> int | None:
-    try:
-        return os.stat(path).st_uid
-    except OSError:
-        return None

@@ -38,16 +38,29 @@ V2 = Layout("memory.max", "memory.swap.max", "memory.events:oom_kill", "cpu.stat
             1_000_000, swap_is_total=False)  # fmt: skip
 
 
-def _read(folder: str, value: str) -> int:
-    """Number in `file` or at `file:key`; 0 where it is absent."""
-    name, _, key = value.partition(":")
-    try:
-        with open(os.path.join(folder, name), encoding="ascii") as lines:
-            if not key:
-                return int(lines.read())
-            return next((int(line.split()[1]) for line in lines if line.startswith(key + " ")), 0)
-    except (OSError, ValueError):
-        return 0
+class _Counter:
+    """A counter of the kernel, kept open: `file`, or `file:key` of a file with `key number` lines. 0 where absent."""
+
+    def __init__(self, folder: str, value: str) -> None:
+        name, _, self._key = value.partition(":")
+        try:
+            self._fd = os.open(os.path.join(folder, name), os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            self._fd = -1
+
+    def read(self) -> int:
+        if self._fd < 0:
+            return 0
+        words = os.pread(self._fd, 4096, 0).split()
+        if not self._key:
+            return int(words[0])
+        key = self._key.encode()
+        return next((int(n) for name, n in zip(words[::2], words[1::2], strict=True) if name == key), 0)
+
+    def close(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
 
 
 def _write(folder: str, name: str, value: int) -> None:
@@ -59,7 +72,10 @@ class Group:
     """The group of one slot. Used by one launch at a time."""
 
     def __init__(self, folders: dict[str, str], layout: Layout) -> None:
-        self._memory, self._pids, self._cpu = folders["memory"], folders["pids"], folders["cpuacct"]
+        self._memory, self._pids = folders["memory"], folders["pids"]
+        self._cpu = _Counter(folders["cpuacct"], layout.cpu)
+        self._oom = _Counter(folders["memory"], layout.oom)
+        self._refused = _Counter(folders["pids"], "pids.events:max")
         self._folders = sorted(set(folders.values()))
         self._layout = layout
         self._set: tuple[int, int] | None = None
@@ -93,18 +109,15 @@ class Group:
             _write(self._memory, layout.swap, swap)
 
     def _counters(self) -> tuple[int, int, int]:
-        return self._cpu_now(), _read(self._memory, self._layout.oom), _read(self._pids, "pids.events:max")
-
-    def _cpu_now(self) -> int:
-        return _read(self._cpu, self._layout.cpu)
+        return self._cpu.read(), self._oom.read(), self._refused.read()
 
     def mark(self) -> None:
         """Count CPU from now on: what was used so far was ours."""
-        self._before = (self._cpu_now(), *self._before[1:])
+        self._before = (self._cpu.read(), *self._before[1:])
 
     def cpu_seconds(self) -> float:
         """CPU used since `begin` or `mark`, by all processes."""
-        return (self._cpu_now() - self._before[0]) / self._layout.cpu_per_second
+        return (self._cpu.read() - self._before[0]) / self._layout.cpu_per_second
 
     def hits(self) -> frozenset[str]:
         """Limits that were hit since `begin`: `memory`, `pids`."""
@@ -133,6 +146,8 @@ class Group:
     def remove(self) -> None:
         """Remove the group's folders; processes in it are killed first."""
         self.kill()
+        for counter in (self._cpu, self._oom, self._refused):
+            counter.close()
         for folder in self._folders:
             _remove(folder)
 
@@ -168,7 +183,7 @@ class Pool:
         return Group(folders, self._layout)
 
     def reap(self) -> None:
-        """Remove groups of launchers that no longer live."""
+        """Remove groups of launchers that are dead."""
         for parent in sorted(set(self._parents.values())):
             for name in os.listdir(parent):
                 found = _STALE.fullmatch(name)

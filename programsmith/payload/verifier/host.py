@@ -1,0 +1,50 @@
+"""What this host lets a launcher rely on: who reaches a path, how the kernel counts processes."""
+
+from __future__ import annotations
+
+import os
+
+from programsmith.payload.verifier.launcher import LauncherError
+
+_SEPARATE_COUNTS = (5, 14)  # kernels from here on count processes per user namespace
+
+
+def crossable(path: str) -> bool:
+    """Whether a user that owns nothing reaches `path`. Raises OSError where it does not exist."""
+    at = os.path.realpath(path)
+    if not os.stat(at).st_mode & 0o004:
+        raise LauncherError(
+            f"{path}: not readable by others; wanted a tree that an ordinary user may read (chmod a+rX)"
+        )
+    while at != "/":
+        at = os.path.dirname(at)
+        if not os.stat(at).st_mode & 0o001:
+            return False
+    return True
+
+
+def _kernel() -> tuple[int, int]:
+    major, minor = os.uname().release.split(".")[:2]
+    return int(major), int("".join(c for c in minor if c.isdigit()))
+
+
+def pids_bind(*, root: bool) -> bool:
+    """Whether the process limit counts one sandbox alone."""
+    return root or _kernel() >= _SEPARATE_COUNTS
+
+
+def counted_before(*, root: bool) -> int:
+    """Processes of the launching user that an older kernel counts into the limit."""
+    if _kernel() >= _SEPARATE_COUNTS:
+        return 0
+    if root:
+        return 1
+    uid = os.getuid()
+    return sum(1 for name in os.listdir("/proc") if name.isdigit() and _owner(f"/proc/{name}") == uid)
+
+
+def _owner(path: str) -> int | None:
+    try:
+        return os.stat(path).st_uid
+    except OSError:
+        return None
