@@ -38,7 +38,8 @@ def _declared(tree: SourceTree) -> Iterator[EntryPoint]:
         points = call.get("entry_points")
         found = points.get("console_scripts") if isinstance(points, dict) else None
         yield from _console(_pairs(found if isinstance(found, list) else []), "setup.py console_scripts")
-        for path in call.get("scripts") if isinstance(call.get("scripts"), list) else []:
+        scripts = call.get("scripts")
+        for path in scripts if isinstance(scripts, list) else []:
             if isinstance(path, str):
                 yield _script(path, "setup.py scripts")
 

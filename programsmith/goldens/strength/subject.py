@@ -43,8 +43,11 @@ class Bench:
 class Subject(Protocol):
     """A traceable, mutable build of the oracle."""
 
-    sources: Mapping[str, bytes]  # mutable files by their path in the locked source
     tree: Path  # the unmutated build, as it is shown at /opt/oracle
+
+    @property
+    def sources(self) -> Mapping[str, bytes]:
+        """Mutable files by their path in the locked source."""
 
     def trace(self, case: Case) -> frozenset[str]:
         """Lines (`path:line`) that a case executes; empty where the run could not be traced."""
