@@ -21,6 +21,7 @@ from programsmith.bundle.manifest import Manifest
 from programsmith.bundle.seal import Sealed, unseal
 from programsmith.bundle.sides import Sides, read_sides
 from programsmith.bundle.tree import DOCS, read_bundle
+from programsmith.bundle.twin import without_public
 from programsmith.job import Job
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.payload.verifier.tree import write_tree
@@ -35,15 +36,17 @@ from programsmith.toolchains.views import run_view
 
 SIDES = ("held_out", "public")
 HELP = "help"
+PUBLIC_TABLE = "public_table"  # the null that passes every public case: both sides show what it is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """What every control is graded on."""
+    """What every control is graded on: `twin` has the held-out cases alone."""
 
     job: Job
     manifest: Manifest
     sides: Sides
+    twin: Path
 
     @property
     def bundle(self) -> Path:
@@ -55,11 +58,12 @@ class Bench:
         """The environment file."""
         return self.job.inputs["r/environments.json"]
 
-    def grade(self, name: str, files: controls.Files) -> Grade:
-        """Grade a submission. Raises InfraError."""
+    def grade(self, name: str, files: controls.Files, *, twin: bool = False) -> Grade:
+        """Grade a submission, on the held-out cases alone with `twin`. Raises InfraError."""
         folder = self.job.scratch / name
         write_tree(str(folder), files)
-        return grade(self.bundle, folder, self.environment, self._out(name), self.job.owner_secret)
+        bundle = self.twin if twin else self.bundle
+        return grade(bundle, folder, self.environment, self._out(name), self.job.owner_secret)
 
     def replay(self, name: str, oracle: Oracle, environment: Path) -> Grade:
         """Run the oracle itself on every case. Raises InfraError."""
@@ -75,6 +79,7 @@ def run(job: Job) -> Outcome:
         job=job,
         manifest=codec.load(job.inputs["r/manifest.json"], Manifest),
         sides=read_sides(job.inputs["r/bundle/"], job.owner_secret),
+        twin=without_public(job.inputs["r/bundle/"], job.scratch / "twin"),
     )
     rows = [*_positive(bench), _nothing(bench), *_nulls(bench, job.rules("acceptance")["nulls_max"])]
     failed = [row for row in rows if row["fault"]]
@@ -91,7 +96,7 @@ def _positive(bench: Bench) -> Iterator[dict[str, Any]]:
     yield _row(bench, "table", bench.grade("table", controls.table(language, cases)), _all_pass)
     at = bench.sides.held_out[0].case.id
     altered = controls.table(language, controls.altered(cases, at))
-    yield _row(bench, "altered_table", bench.grade("altered", altered), lambda g: _only_fails(bench, g, at))
+    yield _row(bench, "altered_table", bench.grade("altered", altered, twin=True), lambda g: _only_fails(bench, g, at))
     if bench.manifest.solution == "source":
         yield _row(bench, "source", bench.grade("source", solution(bench)), _all_pass)
 
@@ -110,7 +115,7 @@ def _nulls(bench: Bench, most: float) -> Iterator[dict[str, Any]]:
         bench.manifest.target_language, bench.manifest.tool, bench.sides.public, help_text(bench), executables
     )
     for name, files in nulls.items():
-        yield _row(bench, f"null_{name}", bench.grade(f"null_{name}", files), few)
+        yield _row(bench, f"null_{name}", bench.grade(f"null_{name}", files, twin=name != PUBLIC_TABLE), few)
 
 
 def _row(bench: Bench, name: str, got: Grade, judge: Callable[[Grade], str]) -> dict[str, Any]:

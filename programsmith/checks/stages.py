@@ -14,6 +14,7 @@ from pathlib import Path
 from programsmith.bundle.controls import Files, program
 from programsmith.bundle.grade import Grade, grade
 from programsmith.bundle.render import read_payload
+from programsmith.bundle.twin import without_public
 from programsmith.checks.base import Scene
 from programsmith.errors import InfraError
 from programsmith.payload.verifier.build_step import Built, build
@@ -72,15 +73,16 @@ def ran(scene: Scene, found: Launchers, tree: Sequence[FileEntry], argv: Sequenc
 
 
 def graded(scene: Scene, name: str, files: Sequence[FileEntry]) -> tuple[Grade, Path, bool]:
-    """Grade through the real path, the verifier's out folder, whether bundle and submission are as before.
+    """Grade on the held-out cases, the verifier's out folder, whether bundle and submission are as before.
 
     `name` names the submission's folder in the scratch folder.
     """
     submission, out = scene.scratch / name, scene.scratch / f"{name}.out"
+    bundle = without_public(scene.bundle, scene.scratch / f"{name}.bundle")
     write_tree(str(submission), files)
-    before = _digest(scene.bundle), _digest(submission)
-    found = grade(scene.bundle, submission, scene.environments, out, scene.owner_secret)
-    return found, out, (_digest(scene.bundle), _digest(submission)) == before
+    before = _digest(bundle), _digest(submission)
+    found = grade(bundle, submission, scene.environments, out, scene.owner_secret)
+    return found, out, (_digest(bundle), _digest(submission)) == before
 
 
 def _digest(folder: Path) -> str:

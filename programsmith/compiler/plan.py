@@ -119,7 +119,7 @@ STEPS: tuple[Step, ...] = (
         block="sanity",
         reads=("facts.json", "oracle.tar", "candidate.json", "r/manifest.json", "r/bundle/", "r/environments.json"),
         says=(Word.PASS, Word.FAIL),
-        rules=("toolchains", "limits", "acceptance"),
+        rules=("toolchains", "acceptance"),
         payload=(*LAUNCH, "table", "nulls", "submission"),
         per_revision=True,
     ),

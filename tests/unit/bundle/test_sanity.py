@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
 
 import pytest
 
@@ -8,6 +9,7 @@ from programsmith.blocks import create, sanity
 from programsmith.bundle import controls
 from programsmith.bundle.grade import grade
 from programsmith.bundle.sides import read_sides
+from programsmith.bundle.twin import without_public
 from programsmith.errors import InputError
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.payload.verifier.tree import write_tree
@@ -21,7 +23,8 @@ NULLS = {"null_most_frequent", "null_help", "null_echo_last", "null_public_table
 def bench(toy, most=0.02):
     toy.rules = {"acceptance": {"nulls_max": most}}
     job = toy.job("sanity")
-    return sanity.Bench(job=job, manifest=toy.manifest, sides=read_sides(toy.bundle))
+    twin = without_public(toy.bundle, job.scratch / "twin")
+    return sanity.Bench(job=job, manifest=toy.manifest, sides=read_sides(toy.bundle), twin=twin)
 
 
 def graded(toy, name, files):
@@ -43,6 +46,15 @@ def test_every_control_gets_what_it_must(toys, pair, tmp_path):
         assert (rows[name]["reward"], rows[name]["held_out_passed"], rows[name]["public_passed"]) == (1, 7, 7)
     assert (rows["altered_table"]["reward"], rows["altered_table"]["held_out_passed"]) == (0, 6)
     assert all((rows[name]["reward"], rows[name]["held_out_passed"]) == (0, 0) for name in ("nop", *NULLS))
+    assert (rows["null_public_table"]["public_passed"], rows["null_public_table"]["public"]) == (7, 7)
+
+
+def test_the_twin_grades_the_same_held_out_cases_and_no_public_one(toy):
+    files = controls.table("python", read_sides(toy.bundle).held_out)
+    found = bench(toy).grade("half", files, twin=True)
+    assert found.reward == 1
+    assert set(found.details["cases"]["held_out"]) == set(toy.manifest.held_out)
+    assert found.details["cases"]["public"] == {}
 
 
 def spoil(toy, change):
@@ -51,8 +63,6 @@ def spoil(toy, change):
     pool = codec.load_lines(toy.path("pool.jsonl"), Golden)
     spoiled = [dataclasses.replace(g, expected=change(g.expected)) if g.id == victim else g for g in pool]
     codec.dump_lines(toy.path("pool.jsonl"), spoiled)
-    import shutil
-
     shutil.rmtree(toy.bundle)
     create.run(toy.job("create"))
     return victim
