@@ -7,7 +7,6 @@ first, so that it can be asked elsewhere; a held-out case that asks what is show
 
 from __future__ import annotations
 
-import math
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -50,6 +49,7 @@ class _Sides:
     public: list[Golden] = field(default_factory=list)
     closed: list[list[Golden]] = field(default_factory=list)
     shown: set[bytes] = field(default_factory=set)
+    owed: float = 0.0  # public cases that the families so far should have given
 
 
 def split(goldens: Sequence[Golden], facts: Facts, rule: SplitRule) -> tuple[Split, dict[str, str]]:
@@ -78,14 +78,17 @@ def _quota(size: int, rule: SplitRule) -> int:
 
 
 def _divide(sides: _Sides, groups: list[list[Golden]], facts: Facts, share: float) -> None:
-    """Some groups of one family go public, the others stay closed; at least one on each side."""
-    total = sum(map(len, groups))
+    """Some groups of one family go public, the others stay closed; at least one on each side.
+
+    What rounding gives too much or too little is settled with the next family.
+    """
+    sides.owed += share * sum(map(len, groups))
     forced = [g for g in groups if any(c.id in facts.open_only for c in g)]
     left = [g for g in groups if g not in forced]
     count = 0
     for group in forced if left else groups:
         count += _open(sides, group, facts)
-    while len(left) > 1 and (count == 0 or count < math.ceil(share * total)):
+    while len(left) > 1 and (count == 0 or len(sides.public) < round(sides.owed)):
         group = left.pop(_most_helpful(left, facts, sides))
         count += _open(sides, group, facts)
     sides.closed.extend(left)

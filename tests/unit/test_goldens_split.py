@@ -60,6 +60,12 @@ def test_every_family_of_two_groups_is_on_both_sides(sizes):
             assert ids & set(sides.held_out)
 
 
+def test_many_small_families_still_give_the_wanted_share():
+    pool = [g for n in range(30) for g in made(3, f"-{n}")]
+    sides, _ = split(pool, known(pool), RULE)
+    assert (len(sides.public), len(sides.held_out)) == (45, 45)
+
+
 def test_siblings_stay_together():
     pool = [
         *made(6, "-a", group="one"),

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import pytest
+
+from programsmith.blocks.goldens import _wanted, licence_of
+from programsmith.errors import InputError
+from programsmith.miners import MINERS
+from programsmith.records.lock import LicenceFact, Lock
+
+
+def locked(*facts):
+    return Lock(
+        name="x",
+        origin="x",
+        commit="0",
+        tree="0",
+        files=1,
+        licence="MIT AND BSD-3-Clause",
+        licences=facts,
+        language="c",
+        build_system="make",
+        code_lines=1,
+        entry_points=(),
+    )
+
+
+def test_a_case_carries_the_licence_of_the_nearest_folder_that_states_one():
+    of = licence_of(
+        locked(
+            LicenceFact(path="LICENSE", expression="MIT", how="text"),
+            LicenceFact(path="vendor/lib/COPYING", expression="BSD-3-Clause", how="text"),
+        )
+    )
+    assert of(b"tests/a.yaml") == "MIT AND BSD-3-Clause"
+    assert of(b"vendor/lib/tests/deep/a.yaml") == "BSD-3-Clause"
+    assert of(b"vendor/a.yaml") == "MIT AND BSD-3-Clause"
+    assert of(b"odd\xff/a.yaml") == "MIT AND BSD-3-Clause"
+
+
+def test_all_miners_run_unless_the_spec_names_some():
+    assert _wanted("auto") == list(MINERS)
+    assert _wanted(["tables"]) == ["tables"]
+
+
+def test_an_unknown_miner_is_refused_with_the_known_ones():
+    with pytest.raises(InputError, match="wanted some of case_dirs, .* got cram"):
+        _wanted(["tables", "cram"])
