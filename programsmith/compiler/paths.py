@@ -22,11 +22,6 @@ class Project:
     root: Path
 
     @property
-    def specs(self) -> Path:
-        """Where specs are looked for by name."""
-        return self.root / "specs"
-
-    @property
     def cache(self) -> Path:
         """All state of all specs."""
         return self.root / "cache"
@@ -40,11 +35,6 @@ class Project:
     def store(self) -> Path:
         """What all specs share by content."""
         return self.cache / "store"
-
-    @property
-    def logs(self) -> Path:
-        """Logs of faults that belong to no spec."""
-        return self.cache / "logs"
 
     def folder(self, name: str) -> Folder:
         """The state of the spec `name`."""
