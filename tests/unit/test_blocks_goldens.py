@@ -43,5 +43,5 @@ def test_all_miners_run_unless_the_spec_names_some():
 
 
 def test_an_unknown_miner_is_refused_with_the_known_ones():
-    with pytest.raises(InputError, match="wanted some of case_dirs, .* got cram"):
+    with pytest.raises(InputError, match=r"wanted some of case_dirs, .* got cram"):
         _wanted(["tables", "cram"])
