@@ -64,7 +64,7 @@ def task_toml(facts: TaskFacts) -> bytes:
         "cpus": facts.cpus,
         "memory_mb": facts.memory_mb,
     }
-    secret = {SECRET_NAME: "${" + SECRET_NAME + "}"} if facts.owner_sealed else {}
+    secret = {"env": {SECRET_NAME: "${" + SECRET_NAME + "}"}} if facts.owner_sealed else {}
     return dump_toml(
         {
             "schema_version": SCHEMA_VERSION,
@@ -82,9 +82,9 @@ def task_toml(facts: TaskFacts) -> bytes:
             "environment": {**place, "workdir": "/app"},
             "verifier": {
                 "environment_mode": "separate",
-                "timeout_sec": facts.verifier_seconds,
+                "timeout_sec": float(math.ceil(facts.verifier_seconds)),
                 "user": "root",
-                "env": secret,
+                **secret,
                 "environment": {**place, "workdir": "/tests"},
             },
         }

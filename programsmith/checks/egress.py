@@ -18,19 +18,19 @@ from programsmith.checks.stages import built, launchers, probe, ran
 from programsmith.errors import InfraError
 from programsmith.payload.verifier.model import FileEntry
 
-NEEDED = ("tcp:127.0.0.1", "udp:127.0.0.1", "abstract", "socket")
+NEEDED = ("tcp:loopback", "udp:loopback", "abstract", "socket")
 
 
 def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:
     """Try every way in both stages."""
     with listening(scene.scratch) as host:
-        control = _said(_unsandboxed(host, parameters["seconds"]))
+        control = _said(host, _unsandboxed(host, parameters["seconds"]))
         ways = sorted(way for way, end in control.items() if end == "open")
         missing = [way for way in NEEDED if way not in ways]
         if missing:
             raise InfraError(f"egress: the probe outside every sandbox does not reach {missing[0]}: the host blocks it")
         host.heard.clear()
-        stages = {stage: _said(text) for stage, text in _sandboxed(scene, host).items()}
+        stages = {stage: _said(host, text) for stage, text in _sandboxed(scene, host).items()}
         heard = dict(host.heard)
     found = [
         f"{way} is {said.get(way, 'not tried')} in the {stage} stage"
@@ -62,7 +62,13 @@ def _sandboxed(scene: Scene, host: Listeners) -> dict[str, bytes]:
         return {"build": done.log, "run": ran(scene, found, done.tree, words).stdout}
 
 
-def _said(output: bytes) -> dict[str, str]:
-    """Way to `open` or `shut`, of the lines that a probe printed."""
-    rows = (line.split() for line in output.decode("ascii", "replace").splitlines())
-    return {row[0]: row[1] for row in rows if len(row) > 1 and row[1] in {"open", "shut"}}
+def _said(host: Listeners, output: bytes) -> dict[str, str]:
+    """Way to `open` or `shut`, of the lines that a probe printed; addresses by what they are, not by their digits."""
+    names = {address: name for name, address in host.addresses.items()}
+    found = {}
+    for line in output.decode("ascii", "replace").splitlines():
+        way, _, end = line.partition(" ")
+        kind, _, address = way.partition(":")
+        if end.split(" ")[0] in {"open", "shut"}:
+            found[f"{kind}:{names.get(address, address)}" if address else kind] = end.split(" ")[0]
+    return found

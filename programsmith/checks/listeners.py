@@ -23,18 +23,21 @@ TICK, PATIENCE = 0.05, 1.0  # seconds
 
 @dataclass(slots=True)
 class Listeners:
-    """Where they listen: two ports, an abstract name, a path, numeric addresses. `heard` counts contacts by kind."""
+    """Where they listen: two ports, an abstract name, a path, numeric addresses by what they are.
+
+    `heard` counts contacts by kind.
+    """
 
     tcp: int
     udp: int
     abstract: str
     path: str
-    addresses: tuple[str, ...]
+    addresses: dict[str, str]
     heard: Counter[str] = field(default_factory=Counter)
 
     def words(self) -> tuple[str, ...]:
         """The arguments of an egress probe."""
-        return (str(self.tcp), str(self.udp), self.abstract, self.path, *self.addresses)
+        return (str(self.tcp), str(self.udp), self.abstract, self.path, *self.addresses.values())
 
 
 @contextmanager
@@ -71,19 +74,21 @@ def _open(stack: ExitStack, folder: Path) -> tuple[dict[socket.socket, str], Lis
         way.bind(address)
         way.listen()
         sockets[way] = kind
-    addresses = ("127.0.0.1", "::1") if family == socket.AF_INET6 else ("127.0.0.1",)
-    found = Listeners(tcp.getsockname()[1], udp.getsockname()[1], name, path, (*addresses, *_own_addresses()))
+    addresses = (
+        {"loopback": "127.0.0.1", "loopback6": "::1"} if family == socket.AF_INET6 else {"loopback": "127.0.0.1"}
+    )
+    found = Listeners(tcp.getsockname()[1], udp.getsockname()[1], name, path, {**addresses, **_own_address()})
     return sockets, found
 
 
-def _own_addresses() -> tuple[str, ...]:
+def _own_address() -> dict[str, str]:
     """The address that a route out of this host would use; none where there is no route. Nothing is sent."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way:
         try:
             way.connect(("198.51.100.1", 9))
         except OSError:
-            return ()
-        return (str(way.getsockname()[0]),)
+            return {}
+        return {"own": str(way.getsockname()[0])}
 
 
 def _answer(sockets: dict[socket.socket, str], found: Listeners, stop: threading.Event) -> None:

@@ -182,6 +182,11 @@ def test_a_bundle_as_created_is_green_and_leaves_the_same_stamp(toy):
     assert json.loads(stamp)["tree"] == toy.manifest.tree
 
 
+def test_the_probes_of_a_compiled_target_run_too(toys, tmp_path):
+    toy = toys("c", "c").copy(tmp_path / "toy")
+    assert judged(toy, CHECKS) == {}
+
+
 def patched(toy, module, old, new):
     """Take one defence out of the bundle's verifier."""
     name = f"programsmith/payload/verifier/{module}.py"
@@ -248,8 +253,8 @@ def test_a_stage_with_the_hosts_network_makes_egress_red(toy, stage, tmp_path):
 
 
 def test_egress_knows_nothing_where_its_control_fails(toy, monkeypatch):
-    monkeypatch.setattr(egress, "NEEDED", (*egress.NEEDED, "tcp:192.0.2.1"))
-    with pytest.raises(InfraError, match=r"192\.0\.2\.1"):
+    monkeypatch.setattr(egress, "NEEDED", (*egress.NEEDED, "tcp:moon"))
+    with pytest.raises(InfraError, match="tcp:moon"):
         judged(toy, ("egress",))
 
 
