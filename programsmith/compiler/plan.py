@@ -125,7 +125,7 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         block="static",
-        reads=("lock.json", "oracle.tar", "docs.tar", "r/manifest.json", "r/bundle/", "r/environments.json"),
+        reads=("lock.json", "oracle.tar", "r/manifest.json", "r/bundle/", "r/environments.json"),
         writes=("r/static.ok",),
         says=(Word.PASS, Word.FAIL),
         rules=("checks",),
