@@ -27,6 +27,18 @@ class Word(StrEnum):
     DROP = "drop"
     DRAFT = "draft"
     EXPORTED = "exported"
+    DONE = "done"
+    DEFECT = "defect"
+    IN_BAND = "in_band"
+    MORE = "more"
+    HARDEN = "harden"
+    EASE = "ease"
+    TOO_HARD = "too_hard"
+    BROKEN = "broken"
+    CLEAN = "clean"
+    HACKED = "hacked"
+    REVISED = "revised"
+    GAVE_UP = "gave_up"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 
 class Stop(StrEnum):
@@ -35,8 +37,42 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment:
+    """Which trial a task runs: trial `index` of a pair, bought with `batch`; `entry` is the spec's, defaults filled.
+
+    `index` counts over all batches of the pair and is the seed of a scripted agent.
+    """
+
+    agent: str
+    model: str
+    index: int
+    batch: int
+    ceiling: bool
+    entry: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def pair(self) -> Pair:
+        """Who tries."""
+        return Pair(agent=self.agent, model=self.model)
+
+    @property
+    def folder(self) -> str:
+        """Where its artifacts lie below a revision's trials/: `scripted-solver/3`, `ceiling/scripted-port/0`."""
+        own = f"{slug(self.agent)}-{slug(self.model)}/{self.index}"
+        return f"ceiling/{own}" if self.ceiling else own
+
+
+def slug(text: str) -> str:
+    """A name of an agent or model as part of a path: everything but letters, digits, `.` and `_` becomes `-`."""
+    return "".join(c if c.isascii() and (c.isalnum() or c in "._") else "-" for c in text).strip(".-") or "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """One agent attempt. `artifact` is the tree digest of /app/submission; `seconds` are wall time."""
+    """One agent attempt. `artifact` is the tree digest of /app/submission; `seconds` are wall time.
+
+    `left_out` names what no artifact holds: fifos, sockets, devices, and `more` where a cap of the reader was passed.
+    """
 
     key: str
     pair: Pair
@@ -50,15 +86,21 @@ class Trial:
     tokens_out: int
     usd: float
     seconds: float
+    left_out: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grade:
-    """The verifier's result on one artifact: case words by id, public ones reported, held-out ones scored."""
+    """The verifier's result on one artifact: case words by id, public ones reported, held-out ones scored.
+
+    `trial` is the key of the trial that left the artifact, `families` counts passed and all held-out cases of each.
+    """
 
     key: str
+    trial: str
     artifact: str
     reward: float
     word: str  # the build word, or AC where cases ran
     held_out: dict[str, str]
     public: dict[str, str]
+    families: dict[str, tuple[int, int]] = field(default_factory=dict)
