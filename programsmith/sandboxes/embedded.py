@@ -1,8 +1,8 @@
 """The embedded sandbox: a persistent workspace on the host, a fresh bwrap for every run.
 
-In: a `SandboxPlan`. Out: results of runs, and entries of the workspace. The workspace is the only place that a run can
-write and that outlives it; it lies in the shared folder under a random name, and is read and removed without following
-a link, however deep or unreadable a run left it.
+In: a `SandboxPlan`. Out: results of runs, and entries of the workspace. The workspace and the plan's further writable
+paths are all that a run can write and that outlives it; they lie in the shared folder under a random name, and are read
+and removed without following a link, however deep or unreadable a run left them.
 """
 
 from __future__ import annotations
@@ -36,13 +36,17 @@ class EmbeddedSandbox:
         self._owner = FIRST_UID if os.geteuid() == 0 else None
         self._top = Path(tempfile.mkdtemp(prefix="workspace-", dir=shared_root()))
         self._top.chmod(0o711)
-        self._space = self._top / "w"
-        self._space.mkdir(mode=0o755)
-        if self._owner is not None:
-            os.chown(self._space, self._owner, self._owner)
+        self._ended = False
+        self._spaces = {at: self._top / f"w{n}" for n, at in enumerate((plan.workspace, *plan.writable))}
+        for space in self._spaces.values():
+            space.mkdir(mode=0o755)
+            if self._owner is not None:
+                os.chown(space, self._owner, self._owner)
 
     def run(self, argv: tuple[bytes, ...], *, cwd: str, limits: Limits, stdin: bytes = b"") -> Result:
         """Run a command in the workspace and wait until all of its processes are gone. Raises InfraError."""
+        if self._ended:
+            raise InfraError(f"sandbox run of {argv[0]!r}: the sandbox has ended")
         request = Request(
             program=self._program(argv[0]),
             argv=argv,
@@ -50,13 +54,15 @@ class EmbeddedSandbox:
             limits=limits,
             stdin=stdin,
             collect=False,
+            mounts=self._plan.mounts,
             surroundings=Surroundings(cwd=cwd),
         )
 
         def outgrown() -> bool:
-            return hostile.outgrows(self._space, max_files=limits.work_files, max_bytes=limits.work_bytes)
+            return hostile.outgrows(self._top, max_files=limits.work_files, max_bytes=limits.work_bytes)
 
-        workspace = Workspace(source=str(self._space), target=self._plan.workspace, outgrown=outgrown)
+        (target, source), *further = ((at, str(space)) for at, space in self._spaces.items())
+        workspace = Workspace(source=source, target=target, further=tuple(further), outgrown=outgrown)
         result = self._launcher.start(request, workspace)
         if result.fault:
             raise InfraError(f"sandbox run of {argv[0]!r}: {result.fault}")
@@ -67,32 +73,42 @@ class EmbeddedSandbox:
         return text if "/" in text else f"/usr/bin/{text}"
 
     def put(self, entries: Iterable[FileEntry], at: str) -> None:
-        """Lay entries down below the inside path `at`, which lies in the workspace."""
+        """Lay entries down below the inside path `at`, which is writable."""
         found = list(entries)
         check_paths(found)
-        with hostile.opened(self._space, self._inside(at), make=True, owner=self._owner) as folder:
+        space, parts = self._inside(at)
+        with hostile.opened(space, parts, make=True, owner=self._owner) as folder:
             for entry in found:
                 hostile.write_entry(folder, entry, self._owner)
 
-    def take(self, at: str, *, max_files: int, max_bytes: int) -> tuple[FileEntry, ...]:
-        """Read what lies below `at`, beneath and without following links; caps raise InputError."""
-        with hostile.opened(self._space, self._inside(at)) as folder:
-            return tuple(sorted(hostile.read_tree(folder, max_files=max_files, max_bytes=max_bytes)))
+    def take(self, at: str, *, max_files: int, max_bytes: int, cut: bool = False) -> tuple[FileEntry, ...]:
+        """Read what lies below `at`, beneath and without following links; caps raise InputError, or `cut`."""
+        space, parts = self._inside(at)
+        with hostile.opened(space, parts) as folder:
+            return tuple(sorted(hostile.read_tree(folder, max_files=max_files, max_bytes=max_bytes, cut=cut)))
 
     def host_path(self, at: str) -> Path:
         """Where the inside path lies on the host, for bulk work on trusted trees."""
-        return self._space.joinpath(*self._inside(at))
+        space, parts = self._inside(at)
+        return space.joinpath(*parts)
+
+    def end(self) -> None:
+        """End every process inside; nothing runs here any more, and what was written stays. Idempotent."""
+        self._ended = True  # a run waits for the end of its own pid namespace: the groups are the second proof
+        self._launcher.close()
 
     def close(self) -> None:
         """End and remove everything. Idempotent."""
-        self._launcher.close()
+        self.end()
         hostile.remove_tree(self._top)
 
-    def _inside(self, at: str) -> list[str]:
-        base = self._plan.workspace.rstrip("/")
-        if at != base and not at.startswith(base + "/"):
-            raise InputError(f"{at}: wanted a path in the workspace {base}")
+    def _inside(self, at: str) -> tuple[Path, list[str]]:
+        """The writable folder on the host that holds the inside path `at`, and the parts below it."""
+        bases = [base.rstrip("/") for base in self._spaces]
+        base = max((b for b in bases if at == b or at.startswith(b + "/")), key=len, default=None)
+        if base is None:
+            raise InputError(f"{at}: wanted a path in the workspace {' or '.join(bases)}")
         parts = [p for p in at[len(base) :].split("/") if p and p != "."]
         if ".." in parts:
             raise InputError(f"{at}: leads out of the workspace {base}")
-        return parts
+        return next(space for place, space in self._spaces.items() if place.rstrip("/") == base), parts

@@ -83,18 +83,25 @@ def _write_one(at: int, name: bytes, entry: FileEntry) -> None:
         os.fchmod(fd, entry.mode & 0o7777)
 
 
-def read_tree(top: int, *, max_files: int, max_bytes: int) -> Iterator[FileEntry]:
-    """Entries below the open folder `top`. Raises InputError past a cap or for what cannot be read."""
+def read_tree(top: int, *, max_files: int, max_bytes: int, cut: bool = False) -> Iterator[FileEntry]:
+    """Entries below the open folder `top`. Raises InputError past a cap or for what cannot be read.
+
+    With `cut` the reading ends with the entry that passes a cap, of which no more than one byte too many is read, and
+    does not enter folders at the greatest depth.
+    """
     files = size = 0
     try:
-        for at, prefix, item in _walk(top, strict=True):
+        for at, prefix, item in _walk(top, strict=not cut):
             files += 1
             name = os.fsencode(item.name)
             entry = _read_one(at, name, prefix + name, max_bytes - size)
             size += len(entry.content)
-            if files > max_files or size > max_bytes:
+            past = files > max_files or size > max_bytes
+            if past and not cut:
                 raise InputError(f"the tree holds more than {max_files} entries or {max_bytes} bytes")
             yield entry
+            if past:
+                return
     except OSError as fault:
         raise InputError(f"the tree cannot be read: {fault.strerror} at {fault.filename!r}") from fault
 

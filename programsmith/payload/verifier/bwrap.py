@@ -52,12 +52,13 @@ _LINGER, _SILENCE = 0.02, 10.0  # seconds
 class Workspace:
     """A host directory shown writable in place of the fresh work directory (a sandbox's, never a case's).
 
-    No kernel limit bounds it, so `outgrown` is asked now and then.
+    `further` are more of them, as (target, source). No kernel limit bounds them, so `outgrown` is asked now and then.
     """
 
     source: str
     target: str
     outgrown: Callable[[], bool]
+    further: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(slots=True)
@@ -224,6 +225,8 @@ class BwrapLauncher:
             words += ["--ro-bind", os.devnull, path]
         if launch.workspace:
             words += ["--bind", launch.workspace.source, launch.workspace.target]
+            for target, source in launch.workspace.further:
+                words += ["--bind", source, target]
         else:
             words += ["--dir", request.surroundings.cwd]
         return [*words, "--remount-ro", "/", "--", *self._config["init"]["argv"]]
