@@ -64,6 +64,8 @@ class EmbeddedSandbox:
         (target, source), *further = ((at, str(space)) for at, space in self._spaces.items())
         workspace = Workspace(source=source, target=target, further=tuple(further), outgrown=outgrown)
         result = self._launcher.start(request, workspace)
+        for space in self._spaces.values():
+            hostile.open_top(space)
         if result.fault:
             raise InfraError(f"sandbox run of {argv[0]!r}: {result.fault}")
         return replace(result, limits_hit=result.limits_hit | {"work"}) if outgrown() else result

@@ -109,6 +109,8 @@ def read_tree(top: int, *, max_files: int, max_bytes: int, cut: bool = False) ->
 def outgrows(top: Path, *, max_files: int, max_bytes: int) -> bool:
     """Whether the tree holds more than that now. What vanishes or cannot be entered meanwhile is not counted."""
     files = size = 0
+    if not os.access(top, os.R_OK | os.X_OK):
+        return False
     with opened(top, ()) as folder:
         for _, _, item in _walk(folder, strict=False):
             files += 1
@@ -145,10 +147,19 @@ def _walk(top: int, *, strict: bool) -> Iterator[tuple[int, bytes, os.DirEntry[s
 
 def _descend(stack: _Stack, at: int, name: str, prefix: bytes, *, strict: bool) -> None:
     try:
-        _push(stack, os.open(name, _FOLDER, dir_fd=at), prefix)
+        _push(stack, (_open_whatever_mode if strict else os.open)(name, _FOLDER, dir_fd=at), prefix)
     except OSError:
         if strict:
             raise
+
+
+def _open_whatever_mode(name: str | bytes, flags: int, *, dir_fd: int) -> int:
+    """Open something of ours that a run closed to its owner, which is us unless we are root."""
+    try:
+        return os.open(name, flags, dir_fd=dir_fd)
+    except PermissionError:
+        _open_up(dir_fd, name)
+        return os.open(name, flags, dir_fd=dir_fd)
 
 
 def _push(stack: _Stack, fd: int, prefix: bytes) -> None:
@@ -169,7 +180,7 @@ def _read_one(at: int, name: bytes, path: bytes, room: int) -> FileEntry:
         return FileEntry(path, "link", 0o777, os.readlink(name, dir_fd=at))
     if not stat.S_ISREG(facts.st_mode):
         return FileEntry(path, "special", mode)
-    fd = os.open(name, _FILE, dir_fd=at)
+    fd = _open_whatever_mode(name, _FILE, dir_fd=at)
     with open(fd, "rb") as source:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             return FileEntry(path, "special", mode)
@@ -215,9 +226,14 @@ def _remove_below(parent: int, name: bytes) -> None:
         os.rmdir(current, dir_fd=parent)
 
 
-def _open_up(at: int, name: bytes) -> None:
-    """Make a folder of ours enterable. The mode is changed without following a link."""
-    fd = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=at)
+def open_top(top: Path) -> None:
+    """Make the top folder, which nothing inside can replace, enterable again after a run closed it."""
+    os.chmod(top, 0o755)  # noqa: S103 - its parent is closed; a launch of another user enters it
+
+
+def _open_up(at: int, name: str | bytes) -> None:
+    """Make something of ours readable and enterable. The mode is changed without following a link."""
+    fd = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
     try:
         os.chmod(f"/proc/self/fd/{fd}", 0o700)
     finally:
@@ -226,7 +242,7 @@ def _open_up(at: int, name: bytes) -> None:
 
 def _enter(parent: int, name: bytes) -> int | None:
     try:
-        _open_up(parent, name)
+        _open_up(parent, name)  # a folder of ours: the caller took links and files away
         return os.open(name, _FOLDER, dir_fd=parent)
     except (FileNotFoundError, NotADirectoryError):
         with contextlib.suppress(FileNotFoundError):

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import programsmith
+from programsmith.sandboxes.hostile import remove_tree
 
 USER = 54321
 SUITES = ("test_launcher.py", "test_launcher_files.py", "test_launcher_limits.py", "test_launcher_isolation.py",
@@ -48,10 +49,13 @@ def test_the_contract_holds_without_root(suite: str) -> None:
     libraries = [p for p in sys.path if p.endswith("site-packages")]
     if not all(map(_reachable, (str(tests), *libraries))):
         pytest.skip("others cannot read this checkout or its libraries: put both where they can")
-    with tempfile.TemporaryDirectory() as home:
-        os.chown(home, USER, USER)
+    home = Path(tempfile.mkdtemp())
+    os.chown(home, USER, USER)
+    try:
         words = [*BECOME, _interpreter(), *PYTEST, "--basetemp", f"{home}/t", str(tests)]
-        env = {"HOME": home, "PATH": "/usr/bin:/bin", "PYTHONPATH": os.pathsep.join([str(checkout), *libraries])}
+        env = {"HOME": str(home), "PATH": "/usr/bin:/bin", "PYTHONPATH": os.pathsep.join([str(checkout), *libraries])}
         done = subprocess.run(words, check=False, capture_output=True, env=env, cwd=checkout, timeout=300)
+    finally:
+        remove_tree(home)  # a failed suite may leave trees that nothing else removes
     assert done.returncode == 0, done.stdout[-4000:].decode() + done.stderr[-2000:].decode()
     assert b" passed" in done.stdout

@@ -113,6 +113,13 @@ def test_whatever_a_run_leaves_is_removed(view: View) -> None:
     sandbox.close()
 
 
+def test_what_a_run_closed_is_read_and_run_again(sandbox: Sandbox) -> None:
+    python(sandbox, "import os\nos.mkdir('d'); open('d/f', 'w').write('x')\nfor p in ('d/f', 'd', '.'): os.chmod(p, 0)")
+    found = sandbox.take("/build", **CAPS)
+    assert found == (FileEntry(b"d", "dir", 0), FileEntry(b"d/f", "file", 0, b"x"))
+    assert python(sandbox, "import os; print(os.listdir('.'))").stdout == b"['d']\n"
+
+
 def test_a_run_sees_no_host_and_reaches_no_network(sandbox: Sandbox, tmp_path: Path) -> None:
     (tmp_path / "marker").write_text("x")
     code = (

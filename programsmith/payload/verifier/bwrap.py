@@ -28,7 +28,7 @@ from typing import Any
 
 from programsmith.payload.verifier import isolation, seccomp
 from programsmith.payload.verifier.cgroup import Group, Pool, open_pool
-from programsmith.payload.verifier.host import counted_before, crossable, pids_bind
+from programsmith.payload.verifier.host import children, counted_before, crossable, pids_bind
 from programsmith.payload.verifier.launcher import LauncherError, Mount, Request, Result, View
 from programsmith.payload.verifier.pump import Pump
 from programsmith.payload.verifier.settle import Used, settle
@@ -317,13 +317,25 @@ def _used(launch: _Launch) -> Used:
     return Used(wall, group.cpu_seconds() if group else 0.0, group.hits() if group else frozenset())
 
 
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill the init, since bwrap ends only when everything below the init is gone; bwrap itself where that fails."""
+    found = children(process.pid)
+    for pid in found:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    try:
+        process.wait(_SILENCE if found else _LINGER)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
 def _end(process: subprocess.Popen[bytes], group: Group | None, status: int) -> bool:
     """Wait for bwrap, killing it where it lingers; whether the init, which holds the status pipe, is gone too."""
     try:
         process.wait(_LINGER)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        _kill(process)
     if group:
         group.kill()
     with contextlib.closing(os.fdopen(status, "rb", 0)) as pipe:

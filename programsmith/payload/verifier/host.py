@@ -48,3 +48,12 @@ def _owner(path: str) -> int | None:
         return os.stat(path).st_uid
     except OSError:
         return None
+
+
+def children(pid: int) -> list[int]:
+    """Processes that `pid` started; empty where it is gone or the kernel does not list them."""
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as found:
+            return [int(word) for word in found.read().split()]
+    except OSError:
+        return []
