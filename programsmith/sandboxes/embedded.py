@@ -7,6 +7,7 @@ and removed without following a link, however deep or unreadable a run left them
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from collections.abc import Iterable
@@ -34,7 +35,8 @@ class EmbeddedSandbox:
         self._plan = plan
         self._launcher = BwrapLauncher(launcher_config(unrestricted(plan.view)))
         self._owner = FIRST_UID if os.geteuid() == 0 else None
-        self._top = Path(tempfile.mkdtemp(prefix="workspace-", dir=shared_root()))
+        _reap_leftovers(shared_root())
+        self._top = Path(tempfile.mkdtemp(prefix=f"workspace-{os.getpid()}-", dir=shared_root()))
         self._top.chmod(0o711)
         self._ended = False
         self._spaces = {at: self._top / f"w{n}" for n, at in enumerate((plan.workspace, *plan.writable))}
@@ -114,3 +116,12 @@ class EmbeddedSandbox:
         if ".." in parts:
             raise InputError(f"{at}: leads out of the workspace {base}")
         return next(space for place, space in self._spaces.items() if place.rstrip("/") == base), parts
+
+
+def _reap_leftovers(root: Path) -> None:
+    """Remove workspaces whose process was killed before it could close them."""
+    for place in root.glob("workspace-*-*"):
+        owner = place.name.split("-")[1]
+        if not os.path.exists(f"/proc/{owner}"):
+            with contextlib.suppress(InfraError):  # another process may be reaping the same one
+                hostile.remove_tree(place)

@@ -18,6 +18,7 @@ from pathlib import Path
 from programsmith.errors import PrerequisiteError
 from programsmith.sandboxes.digests import Digests
 from programsmith.sandboxes.elf import Needs, find_library, loader_folders
+from programsmith.sandboxes.shared import keep_file
 
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 _SYSTEM = ("/usr/", "/opt/", "/bin/", "/sbin/", "/lib", "/etc/")
@@ -169,7 +170,7 @@ class Root:
         return total.hexdigest()
 
     def write(self, tree: Path) -> None:
-        """Copy everything below `tree`."""
+        """Lay everything down below `tree`; equal files are one file on disk, whichever views hold them."""
         for inside, e in sorted(self.entries.items()):
             place = f"{tree}{inside}"
             os.makedirs(os.path.dirname(place), mode=0o755, exist_ok=True)
@@ -188,8 +189,13 @@ class Root:
 
 def _write_file(place: str, entry: Entry) -> None:
     if entry.source:
-        shutil.copyfile(entry.source, place)
-    else:
-        with open(place, "w", encoding="utf-8") as out:
-            out.write(entry.text)
+        kept = keep_file(entry.source, entry.digest, entry.mode)
+        try:
+            os.link(kept, place)
+        except OSError:  # too many links, or a file system without them
+            shutil.copyfile(kept, place)
+            os.chmod(place, stat.S_IMODE(entry.mode))
+        return
+    with open(place, "w", encoding="utf-8") as out:
+        out.write(entry.text)
     os.chmod(place, stat.S_IMODE(entry.mode))

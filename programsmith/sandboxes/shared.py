@@ -49,6 +49,20 @@ def publish(name: str, build: Callable[[Path], None]) -> Path:
     return final
 
 
+def keep_file(source: str, digest: str, mode: int) -> Path:
+    """The one copy of a host file's content with this mode. Read-only by agreement: it is linked into trees."""
+    kept = shared_root() / "files" / f"{digest}-{mode:o}"
+    if kept.exists():
+        return kept
+    kept.parent.mkdir(mode=0o755, exist_ok=True)
+    fd, name = tempfile.mkstemp(dir=kept.parent)
+    os.close(fd)
+    shutil.copyfile(source, name)
+    os.chmod(name, mode)
+    os.replace(name, kept)
+    return kept
+
+
 def open_folders(place: Path) -> None:
     """Let everyone enter every folder below `place`, whatever umask made them. Files have their modes already."""
     for folder, _, _ in os.walk(place):

@@ -120,6 +120,14 @@ def test_what_a_run_closed_is_read_and_run_again(sandbox: Sandbox) -> None:
     assert python(sandbox, "import os; print(os.listdir('.'))").stdout == b"['d']\n"
 
 
+def test_a_workspace_whose_process_was_killed_is_reaped(view: View, sandbox: Sandbox) -> None:
+    left = sandbox.host_path("/build").parent.parent / "workspace-4194305-x"  # above every process id
+    (left / "w" / "d").mkdir(parents=True)
+    open_sandbox(SandboxPlan(view=view, env=ENV)).close()
+    assert not left.exists()
+    assert sandbox.host_path("/build").exists()
+
+
 def test_a_run_sees_no_host_and_reaches_no_network(sandbox: Sandbox, tmp_path: Path) -> None:
     (tmp_path / "marker").write_text("x")
     code = (

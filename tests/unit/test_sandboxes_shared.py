@@ -79,3 +79,15 @@ def test_the_setting_at_fault_is_named(tmp_path: Path, monkeypatch: pytest.Monke
     assert config._remedy() == f"{setting} is 1: sysctl -w it=0"
     setting.write_text("0\n")
     assert "container" in config._remedy()
+
+
+def test_equal_files_are_kept_once(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).write_text("the same")
+    digest = uuid.uuid4().hex
+    kept = shared.keep_file(str(tmp_path / "one"), digest, 0o644)
+    assert shared.keep_file(str(tmp_path / "two"), digest, 0o644) == kept
+    assert kept.read_text() == "the same"
+    assert shared.keep_file(str(tmp_path / "one"), digest, 0o755).stat().st_mode & 0o777 == 0o755
+    for left in kept.parent.glob(f"{digest}-*"):
+        left.unlink()
