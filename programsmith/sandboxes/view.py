@@ -28,6 +28,12 @@ PYTHON_HOME = "/opt/python"
 _PYTHON = re.compile(r"python(3(\.\d+)?)?")
 _LEFT_OUT = frozenset({"__pycache__", "site-packages", "dist-packages", "test", "tests", "idlelib", "tkinter",
                        "turtledemo", "ensurepip", "lib2to3", "pydoc_data"})  # fmt: skip
+_UNUSED = (
+    "config-*",
+    "lib-dynload/_tkinter*",
+    "lib-dynload/_test*",
+    "lib-dynload/_xx*",
+)  # the first holds static archives
 _ETC = {
     "/etc/passwd": "root:x:0:0:root:/:/usr/sbin/nologin\nuser:x:1000:1000:user:/work:/bin/sh\n",
     "/etc/group": "root:x:0:\nuser:x:1000:\n",
@@ -100,7 +106,8 @@ def _add_python(root: Root, name: str) -> None:
     inside = f"{PYTHON_HOME}/bin/{version}"
     root.add_file(host, executable=True, at=inside)
     root.executables.add(inside)
-    skip = _LEFT_OUT | {os.path.basename(p) for p in glob.glob(f"{library}/config-*")}
+    unused = [p for pattern in _UNUSED for p in glob.glob(f"{library}/{pattern}")]
+    skip = _LEFT_OUT | {os.path.basename(p) for p in unused}
     root.add_folder(library, PYTHON_HOME + library[len(prefix) :], skip)
     for link in ("python", "python3", version):
         root.entries.setdefault(f"/usr/bin/{link}", Entry(target=inside))
