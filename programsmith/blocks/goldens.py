@@ -1,7 +1,8 @@
 """goldens: mine inputs from the source's own tests, capture outputs from the oracle, gate, split, measure.
 
-In: lock, source, candidate, the oracle, its tree and docs. Out: pool.jsonl, split.json, kills.json. Says too_thin where
-fewer than `min_kept` cases survive, with every count.
+In: lock, source, candidate, the oracle, its tree and docs. Out: pool.jsonl, split.json, kills.json,
+discovery.json (what each case asks and shows). Says too_thin where fewer than `min_kept` cases survive, with every
+count.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import getpass
 import os
 import socket
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -45,7 +45,6 @@ from programsmith.toolchains.views import run_view
 
 def run(job: Job) -> Outcome:
     """Make the pool, or say too_thin. Raises InfraError, InputError, PrerequisiteError."""
-    start = time.monotonic()
     with ExitStack() as open_things:
         bench = _Bench(job, open_things)
         counts: dict[str, Counter[str]] = {}
@@ -55,7 +54,7 @@ def run(job: Job) -> Outcome:
         capture = Capture(bench.launcher_of([]), bench.facts, bench.tree, bench.limits("capture"), made.forms)
         pool = make_pool(mined, capture, bench.setting())
         job.say(f"{len(pool.goldens)} cases kept after {pool.launches} launches")
-        facts = evidence(mined, counts, pool, made.absent, time.monotonic() - start)
+        facts = evidence(mined, counts, pool, made.absent)
         least = job.spec("goldens.min_kept", int)
         if len(pool.goldens) < least:
             return Outcome(word=Word.TOO_THIN, reason=f"{len(pool.goldens)} cases kept, {least} wanted", evidence=facts)
@@ -70,6 +69,7 @@ def _write(job: Job, pool: Pool, kills: Kills) -> None:
     codec.dump_lines(job.outputs["pool.jsonl"], pool.goldens)
     codec.dump(job.outputs["split.json"], pool.split)
     codec.dump(job.outputs["kills.json"], kills)
+    codec.dump(job.outputs["discovery.json"], pool.discovery)
 
 
 def _mine(job: Job, bench: _Bench, counts: dict[str, Counter[str]]) -> list[MinedCase]:

@@ -15,7 +15,6 @@ def evidence(
     skipped: Mapping[str, Counter[str]],
     pool: Pool,
     absent: Mapping[str, str],
-    seconds: float,
 ) -> dict[str, Any]:
     """Evidence of the goldens block. `absent` says which honest variant could not be made, and why."""
     kept = len(pool.goldens)
@@ -33,7 +32,6 @@ def evidence(
         "launches_per_kept": round(pool.launches / kept, 2) if kept else None,
         "flake": pool.flake,
         "variants_absent": dict(absent),
-        "seconds": round(seconds, 1),
     }
 
 

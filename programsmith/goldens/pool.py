@@ -5,6 +5,7 @@ Refuses nothing: a thin pool is returned with its counts, the block says the wor
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +27,7 @@ from programsmith.goldens.split import Facts, SplitRule, split
 from programsmith.goldens.suspects import Watched, chances, probe, pursue
 from programsmith.goldens.templates import Choice, choose
 from programsmith.payload.verifier.model import FileEntry
-from programsmith.records.golden import Golden, MinedCase, Split
+from programsmith.records.golden import Discovery, Golden, MinedCase, Split
 from programsmith.records.lock import OracleFacts
 
 
@@ -52,9 +53,10 @@ class Setting:
 
 @dataclass(slots=True)
 class Pool:
-    """The result: kept goldens in id order, their sides, and every count."""
+    """The result: kept goldens in id order, their sides, what each asks and shows, and every count."""
 
     goldens: list[Golden] = field(default_factory=list)
+    discovery: dict[str, Discovery] = field(default_factory=dict)
     split: Split = field(default_factory=lambda: Split(public=(), held_out=(), reserve=()))
     dropped: Counter[str] = field(default_factory=Counter)
     templates: dict[str, Choice] = field(default_factory=dict)
@@ -76,12 +78,14 @@ def make_pool(mined: Sequence[MinedCase], capture: Capture, setting: Setting) ->
         if reason:
             pool.dropped[reason] += 1
         else:
-            goldens.append(_golden(found, watched[found.case.id], setting.facts))
+            goldens.append(_golden(found, watched[found.case.id], setting))
     goldens = _without(
         pool, goldens, dict.fromkeys(one_outcome(goldens, setting.rule["one_outcome_least"]), "one_outcome")
     )
-    pool.split, undiscoverable = split(goldens, _facts(goldens, setting), _split_rule(setting))
+    facts = _facts(goldens, setting)
+    pool.split, undiscoverable = split(goldens, facts, _split_rule(setting))
     pool.goldens = sorted(_without(pool, goldens, undiscoverable), key=lambda g: g.id)
+    pool.discovery = {g.id: _discovery(g.id, facts) for g in pool.goldens}
     pool.launches = capture.launches
     return pool
 
@@ -141,7 +145,12 @@ def _reason(
     )
 
 
-def _golden(found: MinedCase, watched: Watched, facts: OracleFacts) -> Golden:
+def cpu_class(seconds: float, step: float) -> float:
+    """CPU time rounded up to `step` times a power of two, so that a pool's bytes do not vary with the machine's mood."""
+    return step * 2 ** max(0, math.ceil(math.log2(max(seconds, step) / step)))
+
+
+def _golden(found: MinedCase, watched: Watched, setting: Setting) -> Golden:
     return Golden(
         id=found.case.id,
         case=found.case,
@@ -150,8 +159,8 @@ def _golden(found: MinedCase, watched: Watched, facts: OracleFacts) -> Golden:
         family=watched.call.family,
         group=found.group,
         agreement=watched.seen.agreement,
-        cpu_seconds=watched.seen.cpu_seconds,
-        exec_seen=facts.exec_allowed,
+        cpu_seconds=cpu_class(watched.seen.cpu_seconds, setting.rule["size"]["cpu_step_seconds"]),
+        exec_seen=setting.facts.exec_allowed,
     )
 
 
@@ -172,6 +181,15 @@ def _facts(goldens: Sequence[Golden], setting: Setting) -> Facts:
         open_only=frozenset(
             g.id for g in goldens if len(g.expected.stdout) >= least and shown.holds_exactly(g.expected.stdout)
         ),
+    )
+
+
+def _discovery(case: str, facts: Facts) -> Discovery:
+    return Discovery(
+        needs=tuple(sorted(facts.needs[case])),
+        shows=tuple(sorted(facts.shows[case])),
+        options=tuple(sorted(facts.options[case])),
+        open_only=case in facts.open_only,
     )
 
 

@@ -14,7 +14,7 @@ from programsmith.errors import InfraError
 from programsmith.goldens.agreement import agreement
 from programsmith.goldens.capture import Capture, expected_of, unsound
 from programsmith.goldens.evidence import evidence
-from programsmith.goldens.pool import Setting, make_pool
+from programsmith.goldens.pool import Setting, cpu_class, make_pool
 from programsmith.payload.verifier.launcher import Result
 from programsmith.payload.verifier.model import Case, FileEntry, Limits
 from programsmith.records.golden import MinedCase, Provenance, Recorded
@@ -116,7 +116,7 @@ def test_each_gate_drops_its_case_under_its_word_and_the_rest_is_split(capture):
     assert {g.agreement for g in pool.goldens} == {"agree"}
     assert {g.family for g in pool.goldens} == {"twice"}
     assert (len(pool.split.public), len(pool.split.held_out), len(pool.split.reserve)) == (6, 6, 0)
-    said = evidence([*good, *bad], counts, pool, {"other_path": "does not build"}, 1.0)
+    said = evidence([*good, *bad], counts, pool, {"other_path": "does not build"})
     assert (said["kept"], said["families"]) == (12, {"twice": {"public": 6, "held_out": 6, "reserve": 0}})
     assert said["miners"] == {"tables": {"found": 21, "skipped": {}}}
     assert said["launches"] == pool.launches
@@ -197,3 +197,10 @@ def test_a_result_that_can_be_no_golden_is_named(result, word):
 def test_a_record_agrees_only_where_everything_that_it_states_holds(recorded, word):
     result = Result(started=True, exit_code=3, stdout=b'{"a": 1}\n', stderr=b"boom\n", files=())
     assert agreement(recorded, result) == word
+
+
+@pytest.mark.parametrize(
+    ("seconds", "kept"), [(0.0, 0.2), (0.003, 0.2), (0.2, 0.2), (0.21, 0.4), (0.5, 0.8), (3.0, 3.2)]
+)
+def test_cpu_times_are_kept_in_classes_that_do_not_vary_with_the_machine(seconds: float, kept: float) -> None:
+    assert cpu_class(seconds, 0.2) == pytest.approx(kept)
