@@ -143,7 +143,7 @@ def _reason(
         or leak_reason(case, expected, setting.marks)
         or clock_reason(case, expected, *window)
     )
-
+    """CPU time rounded up to `step` times a power of two: the pool's bytes do not vary with the machine's mood."""
 
 def cpu_class(seconds: float, step: float) -> float:
     """CPU time rounded up to `step` times a power of two, so that a pool's bytes do not vary with the machine's mood."""
