@@ -1,7 +1,8 @@
 """strength: are the bundle's held-out cases able to tell a wrong program from the right one?
 
-In: the manifest's case ids, the kills, the pool, the oracle's docs, the acceptance rule. Out: an outcome whose
-evidence holds the figures. Set arithmetic, so it holds for every revision and launches nothing.
+In: the manifest's case ids, the kills, the pool, what each case asks and shows, the oracle's docs, the acceptance
+rule. Out: an outcome whose evidence holds the figures. A held-out case that asks what nothing shows is too weak too.
+Set arithmetic, so it holds for every revision and launches nothing.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from programsmith.errors import InfraError
 from programsmith.goldens.gates.nulls import null_reason
 from programsmith.job import Job
 from programsmith.records import codec
-from programsmith.records.golden import Golden, Kills
+from programsmith.records.golden import Discovery, Golden, Kills
 from programsmith.records.outcome import Outcome, Word
 from programsmith.sources.tree import read_tar
+from programsmith.verdict.discovery import lacks
 from programsmith.verdict.strength import evidence, shortfalls, strength
 
 NULLS = ("null_silent", "null_stdin", "null_first_file", "null_usage")
@@ -33,7 +35,10 @@ def run(job: Job) -> Outcome:
     rule = job.rules("acceptance")
     nulls = null_scores([pool[i] for i in manifest.held_out], usage)
     found = strength(kills, manifest.held_out, manifest.public, nulls, rule["interval"])
-    return decide_outcome(evidence(found), shortfalls(found, rule))
+    discovery = codec.load(job.inputs["discovery.json"], dict[str, Discovery])
+    unshown = sorted(lacks(manifest.public, manifest.held_out, discovery, kills).unshown)
+    hidden = [f"{len(unshown)} held-out cases ask what nothing shows, the first is {unshown[0]}"] if unshown else []
+    return decide_outcome({**evidence(found), "undiscoverable": unshown}, [*shortfalls(found, rule), *hidden])
 
 
 def decide_outcome(figures: dict[str, object], short: list[str]) -> Outcome:

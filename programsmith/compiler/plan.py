@@ -73,7 +73,7 @@ STEPS: tuple[Step, ...] = (
     Step(
         block="goldens",
         reads=("lock.json", "source.tar", "candidate.json", "facts.json", "oracle.tar", "docs.tar"),
-        writes=("pool.jsonl", "split.json", "kills.json"),
+        writes=("pool.jsonl", "split.json", "kills.json", "discovery.json"),
         says=(Word.PASS, Word.TOO_THIN),
         spec=("goldens", "build", "task.oracle_access"),
         rules=("toolchains", "limits", "goldens"),
@@ -110,7 +110,7 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         block="strength",
-        reads=("docs.tar", "pool.jsonl", "kills.json", "r/manifest.json"),
+        reads=("docs.tar", "pool.jsonl", "kills.json", "discovery.json", "r/manifest.json"),
         says=(Word.PASS, Word.TOO_WEAK),
         rules=("acceptance",),
         per_revision=True,

@@ -68,11 +68,27 @@ class Golden:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """Ids of the kept pool by side. Disjoint; together they are the pool."""
+    """Ids of the kept pool by side. Disjoint; together they are the pool. `dropped` are out of the task for good."""
 
     public: tuple[str, ...]
     held_out: tuple[str, ...]
     reserve: tuple[str, ...]
+    dropped: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discovery:
+    """What a case asks and shows: names (options, subcommand, directive words) and constants of the oracle.
+
+    `needs` is what the documentation does not show, so that public cases must; `shows` is what the case shows when it
+    is public. `options` are its subcommand and options, each as a name. `open_only`: the documentation shows its answer
+    whole, so that it may not be held out.
+    """
+
+    needs: tuple[bytes, ...]
+    shows: tuple[bytes, ...]
+    options: tuple[str, ...]
+    open_only: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

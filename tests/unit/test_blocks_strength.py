@@ -9,7 +9,7 @@ from programsmith.errors import InfraError
 from programsmith.job import Job, Rules, Tracked
 from programsmith.payload.verifier.model import Case, Expected, FileEntry
 from programsmith.records import codec
-from programsmith.records.golden import Golden, Kills, Mutant, Provenance
+from programsmith.records.golden import Discovery, Golden, Kills, Mutant, Provenance
 from programsmith.records.outcome import Word
 from programsmith.rulebook.load import Rulebook
 from programsmith.sources.tree import write_tar
@@ -53,7 +53,7 @@ def kills(mutants, alive=0):
 
 @pytest.fixture
 def run(tmp_path):
-    def start(measured, held_out=("h1", "h2"), docs=()):
+    def start(measured, held_out=("h1", "h2"), docs=(), needs=None):
         (tmp_path / "r").mkdir(exist_ok=True)
         manifest = Manifest(
             tree="",
@@ -70,6 +70,11 @@ def run(tmp_path):
         codec.dump(tmp_path / "r" / "manifest.json", manifest)
         codec.dump(tmp_path / "kills.json", measured)
         codec.dump_lines(tmp_path / "pool.jsonl", POOL)
+        asked = {
+            g.id: Discovery(needs=(needs or {}).get(g.id, ()), shows=(b"shown",), options=(), open_only=False)
+            for g in POOL
+        }
+        codec.dump(tmp_path / "discovery.json", asked)
         write_tar(tmp_path / "docs.tar", [FileEntry(b"help.txt", "file", 0o644, text) for text in docs])
         step = STEP["strength"]
         job = Job(
@@ -124,3 +129,11 @@ def test_a_case_that_is_the_help_text_counts_as_null(run):
 def test_a_held_out_case_outside_of_the_pool_is_infra(run):
     with pytest.raises(InfraError, match="wanted held-out cases of the pool, got gone"):
         run(kills(120), held_out=("gone",))
+
+
+def test_a_held_out_case_that_asks_what_nothing_shows_is_too_weak(run):
+    outcome = run(kills(120), needs={"h1": (b"shown",), "h2": (b"shown", b"a word of its own")})
+    assert outcome.word is Word.TOO_WEAK
+    assert outcome.reason == "1 held-out cases ask what nothing shows, the first is h2"
+    assert outcome.evidence["undiscoverable"] == ["h2"]
+    assert run(kills(120), needs={"h1": (b"shown",)}).word is Word.PASS
