@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from programsmith.errors import UndeclaredAccess
+from programsmith.records.trial import Assignment
 
 T = TypeVar("T")
 
@@ -68,7 +69,7 @@ class Job:
     `records` are the outcomes settled before this block (for a step whose row says so). `scratch` is removed
     afterwards. `project` is the root that relative paths of a spec start from, `store` a folder shared by all specs for
     content-addressed things that may vanish, `dist` where export writes. `owner_secret` opens bundles that their owner
-    seals.
+    seals. `trial` says which one a step of a single trial runs.
     """
 
     spec: Tracked
@@ -81,5 +82,6 @@ class Job:
     dist: Path
     workers: int = 2
     owner_secret: bytes | None = None
+    trial: Assignment | None = None
     records: Mapping[str, Any] = field(default_factory=dict)
     say: Callable[[str], None] = print

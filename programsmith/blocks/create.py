@@ -6,7 +6,6 @@ give the same bytes. It has no "no": whatever is wrong with the ingredients was 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -27,6 +26,7 @@ from programsmith.records.golden import Golden, Split
 from programsmith.records.lock import Candidate, Lock, OracleFacts
 from programsmith.records.outcome import Outcome, Word
 from programsmith.sources.tree import read_tar
+from programsmith.spec.duration import seconds
 from programsmith.toolchains.compile_script import source_submission
 from programsmith.toolchains.load import toolchains
 from programsmith.toolchains.model import Toolchain
@@ -34,7 +34,6 @@ from programsmith.toolchains.recipe import BuildRequest
 
 AGENT_PACKAGES = ("bash", "python3")  # /app/check is Python
 VERIFIER_PACKAGES = ("bash", "python3", "python3-cryptography", "bubblewrap")
-UNITS = {"s": 1, "m": 60, "h": 3600}
 
 
 def run(job: Job) -> Outcome:
@@ -78,7 +77,7 @@ def _ingredients(job: Job) -> Ingredients:
         threshold=threshold,
         slots=limits["task"]["slots"],
         compare=_compare(job),
-        agent_seconds=seconds(job.spec("budget.agent_wall", object)),
+        agent_seconds=seconds(job.spec("budget.agent_wall", object), "budget.agent_wall"),
         image=_image(target, limits["task"], _shared_packages(job, candidate)),
         template=job.rules("prompts/instruction.md"),
         check=check_pyz(),
@@ -138,14 +137,6 @@ def _compare(job: Job) -> dict[str, str]:
 def _reward(value: Any) -> tuple[str, float]:
     """`binary`, `fraction` or `{threshold: x}` as (mode, threshold)."""
     return ("threshold", float(value["threshold"])) if isinstance(value, Mapping) else (value, 1.0)
-
-
-def seconds(value: Any) -> float:
-    """A duration of the spec in seconds: a number, or digits with s, m or h."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", str(value))
-    if not found:
-        raise InputError(f"budget.agent_wall: wanted digits with s, m or h, got {value!r}")
-    return float(found[1]) * UNITS[found[2] or "s"]
 
 
 def _shared_packages(job: Job, candidate: Candidate) -> tuple[str, ...]:

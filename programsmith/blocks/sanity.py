@@ -7,9 +7,7 @@ the held-out cases. Out: pass or fail with every number as evidence.
 
 from __future__ import annotations
 
-import io
 import json
-import tarfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,12 +16,11 @@ from typing import Any
 from programsmith.bundle import controls
 from programsmith.bundle.grade import Grade, Oracle, grade, replay
 from programsmith.bundle.manifest import Manifest
-from programsmith.bundle.seal import Sealed, unseal
 from programsmith.bundle.sides import Sides, read_sides
+from programsmith.bundle.solution import solution
 from programsmith.bundle.tree import DOCS, read_bundle
 from programsmith.bundle.twin import without_public
 from programsmith.job import Job
-from programsmith.payload.verifier.model import FileEntry
 from programsmith.payload.verifier.tree import write_tree
 from programsmith.payload.verifier.words import CaseWord
 from programsmith.records import codec
@@ -98,7 +95,7 @@ def _positive(bench: Bench) -> Iterator[dict[str, Any]]:
     altered = controls.table(language, controls.altered(cases, at))
     yield _row(bench, "altered_table", bench.grade("altered", altered, twin=True), lambda g: _only_fails(bench, g, at))
     if bench.manifest.solution == "source":
-        yield _row(bench, "source", bench.grade("source", solution(bench)), _all_pass)
+        yield _row(bench, "source", bench.grade("source", solution(bench.bundle, bench.job.owner_secret)), _all_pass)
 
 
 def _nothing(bench: Bench) -> dict[str, Any]:
@@ -163,20 +160,6 @@ def _replayed(bench: Bench) -> Grade:
         own = launcher_config(run_view(source, sorted({*bench.manifest.exec_allowed, *facts.exec_allowed})))
         environment.write_text(json.dumps({**value, "run": own}), encoding="ascii")
     return bench.replay("golden_replay", Oracle(tree=tree, program=facts.program), environment)
-
-
-def solution(bench: Bench) -> controls.Files:
-    """The files of the bundle's sealed solution."""
-    folder = bench.bundle / "solution"
-    sealed = Sealed(content=(folder / "solution.sealed").read_bytes(), seal=(folder / "seal.json").read_bytes())
-    clear = unseal(sealed, bench.job.owner_secret)
-    with tarfile.open(fileobj=io.BytesIO(clear), encoding="utf-8", errors="surrogateescape") as tar:
-        members = [(m, tar.extractfile(m)) for m in tar if m.isfile()]
-        return tuple(
-            FileEntry(m.name.encode("utf-8", "surrogateescape"), "file", m.mode, body.read())
-            for m, body in members
-            if body
-        )
 
 
 def help_text(bench: Bench) -> bytes:

@@ -31,6 +31,8 @@ from programsmith.toolchains.versions import at_least
 
 LIBRARY = re.compile(r"^/usr/lib/(?:[^/]+-linux-gnu/)?lib[^/]+\.so\.[0-9.]+$")
 PROGRAM_FOLDERS = ("/usr/bin/", "/usr/sbin/")
+PYTHON = "python3"
+_agent_views: dict[tuple[str, tuple[str, ...]], View] = {}
 
 
 def build_view(tc: Toolchain, extra_programs: Sequence[str] = (), packages: Sequence[str] = ()) -> View:
@@ -47,6 +49,27 @@ def build_view(tc: Toolchain, extra_programs: Sequence[str] = (), packages: Sequ
     loaded = [path for path in parts if path not in started]
     paths = fold({*_toolchain_files(tc), *rest, *loaded})
     return _view(tc, [*named, *programs, *started], [*paths, *_run_paths(tc)], optional=tc.common.shell)
+
+
+def agent_view(tc: Toolchain, packages: Sequence[str] = ()) -> View:
+    """What an agent sees: the build's view, and the Python that /app/check runs on. Raises PrerequisiteError.
+
+    One view of each kind is made per run of this program: an agent's place costs little more than its files then.
+    """
+    key = (repr(tc), tuple(packages))
+    if key not in _agent_views:
+        _agent_views[key] = build_view(tc, () if _brings_python(tc) else (os.path.realpath(sys.executable),), packages)
+    return _agent_views[key]
+
+
+def agent_toolchains(tc: Toolchain) -> dict[str, str]:
+    """Versions of what an agent builds and works with, by name."""
+    ours = {} if _brings_python(tc) else {PYTHON: ".".join(map(str, sys.version_info[:3]))}
+    return {tc.language: toolchain_version(tc), **ours}
+
+
+def _brings_python(tc: Toolchain) -> bool:
+    return tc.interpreter is not None and tc.interpreter.program == PYTHON
 
 
 def run_view(tc: Toolchain, exec_allowed: Sequence[str] = (), packages: Sequence[str] = ()) -> View:

@@ -28,7 +28,7 @@ class Sizes:
 
 def pair_of(entry: Entry) -> Pair:
     """Who tries. Where no model is named, a script's stem or the name of a command's program stands for it."""
-    program = entry.get("script") or next(iter(entry.get("command") or ()), NO_MODEL)
+    program = entry.get("script") or next(iter((entry.get("command") or "").split()), NO_MODEL)
     return Pair(agent=entry["agent"], model=entry.get("model") or PurePosixPath(program).stem)
 
 

@@ -75,7 +75,7 @@ def test_a_sweep_of_pairs_is_its_list_and_none_is_empty() -> None:
     ("entry", "model"),
     [
         (scripted(), "solver"),
-        ({"agent": "command", "model": None, "command": ["/usr/bin/solve", "-x"]}, "solve"),
+        ({"agent": "command", "model": None, "command": "/usr/bin/solve -x"}, "solve"),
         ({"agent": "command", "model": "p/m", "command": None}, "p/m"),
         ({"agent": "nop", "model": None}, "none"),
     ],

@@ -107,16 +107,6 @@ def test_owner_sealing_keeps_the_secret_out_of_the_bundle(toy):
     assert read_sides(toy.bundle, toy.owner_secret).held_out
 
 
-@pytest.mark.parametrize(("text", "wanted"), [("5h", 18000.0), ("90m", 5400.0), ("30s", 30.0), ("12", 12.0)])
-def test_durations_are_seconds(text, wanted):
-    assert create.seconds(text) == wanted
-
-
-def test_a_duration_without_a_known_unit_is_refused():
-    with pytest.raises(InputError, match="agent_wall"):
-        create.seconds("5 days")
-
-
 def test_an_unknown_target_language_is_refused(toy):
     value = json.loads(toy.path("candidate.json").read_text())
     toy.path("candidate.json").write_text(json.dumps({**value, "target_language": "cobol"}))

@@ -9,6 +9,7 @@ from programsmith.blocks import create, sanity
 from programsmith.bundle import controls
 from programsmith.bundle.grade import grade
 from programsmith.bundle.sides import read_sides
+from programsmith.bundle.solution import solution
 from programsmith.bundle.twin import without_public
 from programsmith.errors import InputError
 from programsmith.payload.verifier.model import FileEntry
@@ -91,7 +92,7 @@ def test_a_null_above_the_share_fails(toy):
 def test_an_off_by_one_edit_of_the_source_scores_nothing(toys, pair, tmp_path):
     language, old, new = pair
     toy = toys(language, language).copy(tmp_path / "toy")
-    files = sanity.solution(bench(toy))
+    files = solution(toy.bundle, toy.owner_secret)
     edited = tuple(dataclasses.replace(e, content=e.content.replace(old, new)) for e in files)
     assert edited != files
     assert graded(toy, "edited", edited).reward == 0
@@ -115,7 +116,7 @@ def test_a_correct_program_in_another_language_scores_nothing(toys, tmp_path):
 
 def test_the_solution_of_another_language_carries_the_oracle_and_scores(toys, tmp_path):
     toy = toys("c", "python").copy(tmp_path / "toy")
-    files = sanity.solution(bench(toy))
+    files = solution(toy.bundle, toy.owner_secret)
     assert graded(toy, "wrapper", files).reward == 1
     assert graded(toy, "altered", [*files, FileEntry(b"more.txt", content=b"x")]).word == "POLICY"
 
