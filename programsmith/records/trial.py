@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import PurePosixPath
 from typing import Any
+
+NO_MODEL = "none"
 
 
 class Stop(StrEnum):
@@ -35,6 +38,17 @@ class Pair:
     agent: str
     model: str
 
+    @property
+    def folder(self) -> str:
+        """Where its trials lie below a revision's trials/: `scripted-solver`."""
+        return f"{slug(self.agent)}-{slug(self.model)}"
+
+
+def pair_of(entry: Mapping[str, Any]) -> Pair:
+    """Who tries by an entry of a spec. A script's stem or a command's program stands for a model that is not named."""
+    program = entry.get("script") or next(iter((entry.get("command") or "").split()), NO_MODEL)
+    return Pair(agent=entry["agent"], model=entry.get("model") or PurePosixPath(program).stem)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
@@ -58,7 +72,7 @@ class Assignment:
     @property
     def folder(self) -> str:
         """Where its artifacts lie below a revision's trials/: `scripted-solver/3`, `ceiling/scripted-port/0`."""
-        own = f"{slug(self.agent)}-{slug(self.model)}/{self.index}"
+        own = f"{self.pair.folder}/{self.index}"
         return f"ceiling/{own}" if self.ceiling else own
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from programsmith.rulebook.schema import Schema, wanted
-from programsmith.spec.unavailable import REFUSED, RUNS, said
+from programsmith.spec.unavailable import AGENTS, REFUSED, RUNS, said
 
 HEAD = """\
 # The spec
@@ -39,6 +39,7 @@ def _limits() -> Iterator[str]:
         yield f"- `{field}`: {' or '.join(said(v) for v in runs)}\n"
     for field, refused, _ in REFUSED:
         yield f"- `{field}`: anything but {said(refused)}\n"
+    yield f"- every `agent`: one of {', '.join(map(said, AGENTS))}\n"
 
 
 def _rows(schema: Schema, prefix: str) -> Iterator[tuple[str, Schema, str]]:

@@ -2,7 +2,7 @@
 
 In: a path, the project's root. Out: a Spec whose `extends` chain is merged and whose defaults are filled in. Refused,
 each in one line of file, line, field, wanted, got and nearest name: whatever the YAML reader, the schema, the
-checks across fields (checks.py) and the table of what the engine does not run (unavailable.py) refuse.
+checks across fields (checks.py, entries.py) and the table of what the engine does not run (unavailable.py) refuse.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from programsmith.rulebook.fault import Place, fault, quoted, shown
 from programsmith.rulebook.load import packaged_schema
 from programsmith.rulebook.schema import check, filled
 from programsmith.spec.checks import check_fields
+from programsmith.spec.entries import check_entries
 from programsmith.spec.model import Spec
 from programsmith.spec.unavailable import check_available
 
@@ -43,6 +44,7 @@ def read_spec(path: Path, project: Path) -> Spec:
         name=whole.values["name"], path=path, values=filled(schema, whole.values), files=files, places=whole.places
     )
     check_fields(spec, project)
+    check_entries(spec, project)
     return spec
 
 

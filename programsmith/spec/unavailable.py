@@ -1,22 +1,21 @@
 """What a spec may say that the engine does not run: one row per field.
 
-RUNS holds the values that blocks run, REFUSED a value that none runs.
+RUNS holds the values that blocks run, REFUSED a value that none runs, AGENTS the agents that trials start.
 In: a Spec. Refuses, in one line, the first field that asks for more.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from programsmith.rulebook.fault import fault
+from programsmith.rulebook.document import Keys, dotted
+from programsmith.rulebook.fault import fault, quoted
 from programsmith.rulebook.schema import got
+from programsmith.spec.checks import pairs
 from programsmith.spec.model import Spec
 
 RUNS: tuple[tuple[str, tuple[Any, ...]], ...] = (
-    ("rollouts", ([],)),
-    ("ceiling", (None,)),
-    ("sweep", (None,)),
-    ("difficulty", ([],)),
     ("probe.model", (None,)),
     ("models.matrix", (None,)),
     ("models.pick", (None,)),
@@ -31,6 +30,8 @@ RUNS: tuple[tuple[str, tuple[Any, ...]], ...] = (
 )
 REFUSED: tuple[tuple[str, Any, str], ...] = (("task.target_languages", "any", "a list of languages"),)
 HINT = "this version has no block that runs it"
+AGENTS = ("nop", "oracle", "scripted", "command")
+"""Agents that trials start."""
 
 
 def check_available(spec: Spec) -> None:
@@ -44,6 +45,16 @@ def check_available(spec: Spec) -> None:
     for field, refused, wanted in REFUSED:
         if _value(spec, field) == refused:
             raise fault(spec.place(*field.split(".")), field, wanted, said(refused), HINT)
+    for keys, agent in _agents(spec.values):
+        if agent not in AGENTS:
+            wanted = f"one of {', '.join(map(quoted, AGENTS))}"
+            raise fault(spec.place(*keys), dotted(keys), wanted, quoted(agent), "this version starts no other")
+
+
+def _agents(values: Mapping[str, Any]) -> Iterator[tuple[Keys, str]]:
+    yield from (((*keys, "agent"), pair["agent"]) for keys, pair in pairs(values))
+    if isinstance(values["sweep"], dict):
+        yield from ((("sweep", "agents", i), agent) for i, agent in enumerate(values["sweep"]["agents"]))
 
 
 def _value(spec: Spec, field: str) -> Any:

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Any
 
-from programsmith.records.trial import Assignment, Pair
+from programsmith.records.trial import Assignment, pair_of
 
-NO_MODEL = "none"
 Entry = Mapping[str, Any]
 
 
@@ -24,12 +22,6 @@ class Sizes:
 
     first: int
     further: int
-
-
-def pair_of(entry: Entry) -> Pair:
-    """Who tries. Where no model is named, a script's stem or the name of a command's program stands for it."""
-    program = entry.get("script") or next(iter((entry.get("command") or "").split()), NO_MODEL)
-    return Pair(agent=entry["agent"], model=entry.get("model") or PurePosixPath(program).stem)
 
 
 def entries_of(sweep: Mapping[str, Any] | Sequence[Entry] | None) -> tuple[Entry, ...]:

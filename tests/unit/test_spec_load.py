@@ -246,11 +246,11 @@ FIELD_FAULTS = {
         OK + "review: [pik]\n",
         "specs/t.yaml:3: review[0]: wanted one of `pick`, `gate`, got `pik`; did you mean `pick`?",
     ),
-    "rollouts that nothing runs": (
+    "an agent that nothing starts": (
         OK + PAID + "budget: {usd: 1}\n",
         (
-            "specs/t.yaml:3: rollouts: wanted none, got a list; "
-            "this version has no block that runs it; leave the field out"
+            "specs/t.yaml:3: rollouts[0].agent: wanted one of `nop`, `oracle`, `scripted`, `command`, got `codex`; "
+            "this version starts no other"
         ),
     ),
     "runner that nothing runs": (
@@ -330,7 +330,12 @@ def test_defaults_are_filled_at_every_depth(project):
     path = project / "specs" / "t.yaml"
     path.write_text(OK + PAID + "budget: {usd: 4}\ndifficulty: [{pass_rate: {max: 0.9}}]\n")
     values = read_spec(path, project).values
-    assert values["rollouts"] == [{"agent": "codex", "model": "openai/gpt-5.5", "trials": 6}]
+    (entry,) = values["rollouts"]
+    assert {name: value for name, value in entry.items() if value is not None} == {
+        "agent": "codex",
+        "model": "openai/gpt-5.5",
+        "trials": 6,
+    }
     assert values["difficulty"] == [
         {"basis": "rollouts", "pass_rate": {"min": 0, "max": 0.9}, "confidence": 0.8, "trials_max": 12}
     ]

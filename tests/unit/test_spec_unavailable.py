@@ -2,18 +2,15 @@
 
 import pytest
 
+from programsmith.agents.registry import AGENTS as STARTED
 from programsmith.errors import InputError
 from programsmith.rulebook.load import packaged_schema
 from programsmith.rulebook.schema import filled
 from programsmith.spec.load import load_spec, read_spec
-from programsmith.spec.unavailable import RUNS
+from programsmith.spec.unavailable import AGENTS, RUNS
 
 OK = "name: t\nsource: {path: src}\nbudget: {usd: 1}\n"
 ASKS = {
-    "rollouts": "rollouts: [{agent: nop}]",
-    "ceiling": "ceiling: {agent: oracle}",
-    "sweep": "sweep: [{agent: nop}]",
-    "difficulty": "difficulty: [{basis: {agent: nop}, pass_rate: {max: 1}}]",
     "probe.model": "probe: {model: a/b}",
     **{f"models.{b}": f"models: {{{b}: a/b}}" for b in ("matrix", "pick", "goldens", "create", "judge", "synthesize")},
     "goldens.expand": "goldens: {expand: coverage}",
@@ -51,6 +48,31 @@ def test_a_task_for_every_toolchain_is_refused(project):
         "specs/t.yaml:4: task.target_languages: wanted a list of languages, got `any`; "
         "this version has no block that runs it"
     )
+
+
+@pytest.mark.parametrize(
+    ("asks", "field"),
+    [
+        ("rollouts: [{agent: nop}, {agent: codex, model: o/m}]", "rollouts[1].agent"),
+        ("ceiling: {agent: codex, model: o/m}", "ceiling.agent"),
+        ("sweep: [{agent: codex, model: o/m}]", "sweep[0].agent"),
+        ("sweep: {agents: [codex], models: [o/m]}", "sweep.agents[0]"),
+    ],
+)
+def test_an_agent_that_no_trial_starts_is_refused(project, asks, field):
+    path = project / "specs" / "t.yaml"
+    path.write_text(OK + asks + "\n")
+    read_spec(path, project)
+    with pytest.raises(InputError) as error:
+        load_spec(path, project)
+    assert str(error.value) == (
+        f"specs/t.yaml:4: {field}: wanted one of `nop`, `oracle`, `scripted`, `command`, got `codex`; "
+        "this version starts no other"
+    )
+
+
+def test_the_agents_are_those_that_can_be_started():
+    assert set(AGENTS) == set(STARTED)
 
 
 def test_every_default_runs():

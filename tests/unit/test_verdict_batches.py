@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from programsmith.records.trial import Assignment, Pair
-from programsmith.verdict.batches import Sizes, assignments, bands_on, entries_of, pair_of
+from programsmith.records.trial import Assignment, Pair, pair_of
+from programsmith.verdict.batches import Sizes, assignments, bands_on, entries_of
 
 SIZES = Sizes(first=6, further=3)
 

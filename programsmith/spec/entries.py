@@ -1,0 +1,88 @@
+"""Checks of the entries that name who tries: what an agent runs, what it is shown, that no two share their trials.
+
+In: a Spec with defaults filled in, the project's root. Refuses the first fault in one line (InputError).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from programsmith.records.trial import pair_of
+from programsmith.rulebook.document import Keys, dotted
+from programsmith.rulebook.fault import fault, quoted, shown
+from programsmith.spec.checks import pairs
+from programsmith.spec.model import Spec
+
+PROGRAM = {"script": "scripted", "command": "command"}
+"""Fields that say what an agent runs, and the agent that needs them."""
+FOLDER = "folder"
+
+
+def check_entries(spec: Spec, project: Path) -> None:
+    """All checks of entries. Raises InputError."""
+    for keys, pair in pairs(spec.values):
+        _program(spec, keys, pair)
+        _shown(spec, project, keys, pair)
+    _twins(spec)
+    for i, band in enumerate(spec.values["difficulty"]):
+        _basis(spec, i, band["basis"])
+
+
+def _program(spec: Spec, keys: Keys, pair: Mapping[str, Any]) -> None:
+    agent = pair["agent"]
+    for name, owner in {**PROGRAM, FOLDER: "command"}.items():
+        field, value = dotted((*keys, name)), pair.get(name)
+        if agent == owner and value is None and name != FOLDER:
+            raise fault(spec.place(*keys), field, f"what {quoted(agent)} runs", "nothing")
+        if agent != owner and value is not None:
+            raise fault(spec.place(*keys, name), field, f"none, for {quoted(agent)} has no use for it", quoted(value))
+
+
+def _shown(spec: Spec, project: Path, keys: Keys, pair: Mapping[str, Any]) -> None:
+    """Refuse to show an agent a folder that is not there, or that holds or lies in what it must not see."""
+    name = "script" if pair["agent"] == "scripted" else FOLDER
+    if pair.get(name) is None:
+        return
+    place, field, path = spec.place(*keys, name), dotted((*keys, name)), project / pair[name]
+    there = path.is_file() if name == "script" else path.is_dir()
+    if not there:
+        kind = "a file" if name == "script" else "a folder"
+        raise fault(place, field, f"{kind} below the project's root", f"{quoted(pair[name])}, where no such thing is")
+    folder = (path.parent if name == "script" else path).resolve()
+    for closed in _closed(spec, project):
+        if folder.is_relative_to(closed) or closed.is_relative_to(folder):
+            wanted = "a folder of its own, since all of it is shown to the agent"
+            raise fault(place, field, wanted, f"{quoted(pair[name])}, through which it sees {shown(closed, project)}")
+
+
+def _closed(spec: Spec, project: Path) -> Iterator[Path]:
+    """What no agent sees: state, exports, and the program that it is to write."""
+    source = spec.values["source"]["path"]
+    yield from ((project / name).resolve() for name in ("cache", "dist", *([source] if source else [])))
+
+
+def _twins(spec: Spec) -> None:
+    """Refuse two entries whose trials would lie in one folder."""
+    for field in ("rollouts", "sweep"):
+        entries = spec.values[field] if isinstance(spec.values[field], list) else []
+        names: dict[str, int] = {}
+        for i, entry in enumerate(entries):
+            first = names.setdefault(pair_of(entry).folder, i)
+            if first != i:
+                raise fault(
+                    spec.place(field, i),
+                    f"{field}[{i}]",
+                    "a pair of its own",
+                    f"{quoted(pair_of(entry).folder)}, which {field}[{first}] is too",
+                    "one entry holds all trials of a pair",
+                )
+
+
+def _basis(spec: Spec, i: int, basis: Any) -> None:
+    known = [pair_of(entry).folder for entry in spec.values["rollouts"]]
+    if isinstance(basis, dict) and pair_of(basis).folder not in known:
+        keys: Keys = ("difficulty", i, "basis")
+        got = f"{quoted(pair_of(basis).folder)}, of which there are none"
+        raise fault(spec.place(*keys), dotted(keys), "a pair of rollouts", got)

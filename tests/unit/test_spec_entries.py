@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from programsmith.errors import InputError
+from programsmith.spec.load import load_spec
+
+OK = "name: t\nsource: {path: src}\nbudget: {usd: 1}\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    for folder in ("specs", "src/inner", "agents", "cache/t", "dist"):
+        (tmp_path / folder).mkdir(parents=True)
+    for file in ("agents/solve.py", "agents/other.py", "src/inner/solve.py", "cache/t/solve.py", "solve.py"):
+        (tmp_path / file).touch()
+    return tmp_path
+
+
+def load(project: Path, asks: str) -> dict[str, object]:
+    path = project / "specs" / "t.yaml"
+    path.write_text(f"{OK}{asks}\n")
+    return load_spec(path, project).values
+
+
+REFUSED = {
+    "a scripted agent without a script": (
+        "rollouts: [{agent: scripted}]",
+        "rollouts[0].script: wanted what `scripted` runs, got nothing",
+    ),
+    "a command without a command line": (
+        "ceiling: {agent: command}",
+        "ceiling.command: wanted what `command` runs, got nothing",
+    ),
+    "a script for another agent": (
+        "rollouts: [{agent: nop, script: agents/solve.py}]",
+        "rollouts[0].script: wanted none, for `nop` has no use for it, got `agents/solve.py`",
+    ),
+    "a folder for a script": (
+        "rollouts: [{agent: scripted, script: agents/solve.py, folder: agents}]",
+        "rollouts[0].folder: wanted none, for `scripted` has no use for it, got `agents`",
+    ),
+    "a script that is not there": (
+        "rollouts: [{agent: scripted, script: agents/none.py}]",
+        "rollouts[0].script: wanted a file below the project's root, got `agents/none.py`, where no such thing is",
+    ),
+    "a folder that is a file": (
+        "rollouts: [{agent: command, command: x, folder: agents/solve.py}]",
+        "rollouts[0].folder: wanted a folder below the project's root, got `agents/solve.py`, where no such thing is",
+    ),
+    "a script beside the specs' state": (
+        "rollouts: [{agent: scripted, script: solve.py}]",
+        (
+            "rollouts[0].script: wanted a folder of its own, since all of it is shown to the agent, "
+            "got `solve.py`, through which it sees cache"
+        ),
+    ),
+    "a script in the cache": (
+        "rollouts: [{agent: scripted, script: cache/t/solve.py}]",
+        (
+            "rollouts[0].script: wanted a folder of its own, since all of it is shown to the agent, "
+            "got `cache/t/solve.py`, through which it sees cache"
+        ),
+    ),
+    "a script in the source": (
+        "rollouts: [{agent: scripted, script: src/inner/solve.py}]",
+        (
+            "rollouts[0].script: wanted a folder of its own, since all of it is shown to the agent, "
+            "got `src/inner/solve.py`, through which it sees src"
+        ),
+    ),
+    "one pair twice": (
+        "rollouts: [{agent: nop, trials: 2}, {agent: nop, trials: 3}]",
+        (
+            "rollouts[1]: wanted a pair of its own, got `nop-none`, which rollouts[0] is too; "
+            "one entry holds all trials of a pair"
+        ),
+    ),
+    "a band on nobody": (
+        "rollouts: [{agent: nop}]\ndifficulty: [{basis: {agent: oracle}, pass_rate: {max: 1}}]",
+        "difficulty[0].basis: wanted a pair of rollouts, got `oracle-none`, of which there are none",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_an_entry_that_cannot_run_is_one_line(project: Path, case: str) -> None:
+    asks, line = REFUSED[case]
+    with pytest.raises(InputError) as error:
+        load(project, asks)
+    assert str(error.value).partition(": ")[2] == line
+
+
+def test_entries_that_can_run_are_read(project: Path) -> None:
+    values = load(
+        project,
+        "rollouts: [{agent: scripted, script: agents/solve.py}, {agent: command, command: sh x, folder: agents}]\n"
+        "ceiling: {agent: scripted, script: agents/other.py}\n"
+        "difficulty: [{basis: {agent: scripted, script: agents/solve.py}, pass_rate: {max: 1}}]",
+    )
+    assert [entry["trials"] for entry in values["rollouts"]] == [6, 6]  # type: ignore[attr-defined]
+
+
+def test_a_link_does_not_lead_around_the_check(project: Path) -> None:
+    (project / "linked").symlink_to(project / "cache" / "t")
+    with pytest.raises(InputError, match="through which it sees cache"):
+        load(project, "rollouts: [{agent: scripted, script: linked/solve.py}]")
