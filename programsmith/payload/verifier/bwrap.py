@@ -15,23 +15,21 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import queue
 import resource
-import select
 import signal
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from programsmith.payload.verifier import isolation, seccomp
-from programsmith.payload.verifier.cgroup import Group, Pool, open_pool
-from programsmith.payload.verifier.host import children, counted_before, crossable, pids_bind
+from programsmith.payload.verifier.cgroup import Group, open_pool
+from programsmith.payload.verifier.host import children, counted_before, crossable, has_ended, is_readable, pids_bind
 from programsmith.payload.verifier.launcher import LauncherError, Mount, Request, Result, View
 from programsmith.payload.verifier.pump import Pump
 from programsmith.payload.verifier.settle import Used, settle
+from programsmith.payload.verifier.slots import Slot, Slots
 from programsmith.payload.verifier.views import decode_view
 from programsmith.payload.verifier.wire import Flag, Order, decode_report, encode_order
 
@@ -62,17 +60,11 @@ class Workspace:
 
 
 @dataclass(slots=True)
-class _Slot:
-    index: int
-    group: Group | None
-
-
-@dataclass(slots=True)
 class _Launch:
     """One launch under way."""
 
     request: Request
-    slot: _Slot
+    slot: Slot
     workspace: Workspace | None
     begun: float = field(default_factory=time.monotonic)
 
@@ -86,10 +78,7 @@ class BwrapLauncher:
         self._config = config
         self._view: View = decode_view(config["view"])
         self._root = os.geteuid() == 0
-        self._pool: Pool | None = open_pool() if self._root and config.get("cgroup", True) else None
-        self._free: queue.SimpleQueue[_Slot] = queue.SimpleQueue()
-        self._slots: list[_Slot] = []
-        self._lock = threading.Lock()
+        self._slots = Slots(open_pool() if self._root and config.get("cgroup", True) else None)
         self._filter = seccomp.assemble()
         self._fixed = tuple(_fixed_arguments(config, self._view))
 
@@ -98,7 +87,7 @@ class BwrapLauncher:
         own = self._config["probe"]
         with contextlib.closing(BwrapLauncher({**self._config, "view": own["view"]})) as launcher:
             isolation.prove(launcher, own)
-        counted = ("memory", "cpu", "pids") if self._pool else ("pids",) if pids_bind(root=self._root) else ()
+        counted = ("memory", "cpu", "pids") if self._slots.counted else ("pids",) if pids_bind(root=self._root) else ()
         return (*counted, "work", "work_files", "output", "wall")
 
     def run(self, request: Request) -> Result:
@@ -108,32 +97,19 @@ class BwrapLauncher:
     def start(self, request: Request, workspace: Workspace | None = None) -> Result:
         """Like `run`; a sandbox passes its `workspace`, which then takes the place of the work directory."""
         try:
-            slot = self._take()
+            slot = self._slots.take()
         except OSError as fault:
             return Result(fault=f"control group: {fault}")
         try:
-            return self._launch(_Launch(request, slot, workspace))
+            return slot.do(lambda: self._launch(_Launch(request, slot, workspace)))
         except (OSError, ValueError, LauncherError) as fault:
             return Result(fault=f"launch: {fault}")
         finally:
-            self._free.put(slot)
+            self._slots.give(slot)
 
     def close(self) -> None:
         """Remove the control groups. No launch may be under way."""
-        for slot in self._slots:
-            if slot.group:
-                slot.group.remove()
-        self._slots.clear()
-        self._free = queue.SimpleQueue()
-
-    def _take(self) -> _Slot:
-        try:
-            return self._free.get_nowait()
-        except queue.Empty:
-            with self._lock:
-                slot = _Slot(len(self._slots), self._pool.group(len(self._slots)) if self._pool else None)
-                self._slots.append(slot)
-            return slot
+        self._slots.close()
 
     def _launch(self, launch: _Launch) -> Result:
         limits, group = launch.request.limits, launch.slot.group
@@ -201,7 +177,8 @@ class BwrapLauncher:
             return []
         uid = str(self._config["uid"] + launch.slot.index)
         words = [*self._config["init"]["enter"], uid, uid]
-        for entrance in launch.slot.group.entrances if launch.slot.group else ():
+        group = launch.slot.group
+        for entrance in group.entrances if group and not launch.slot.joined else ():
             words += ["join", entrance, "-"]
         for source, place in stages:
             words += ["stage", source, place]
@@ -323,24 +300,20 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     for pid in found:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    try:
-        process.wait(_SILENCE if found else _LINGER)
-    except subprocess.TimeoutExpired:
+    if not has_ended(process, _SILENCE if found else _LINGER):
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
 
 def _end(process: subprocess.Popen[bytes], group: Group | None, status: int) -> bool:
     """Wait for bwrap, killing it where it lingers; whether the init, which holds the status pipe, is gone too."""
-    try:
-        process.wait(_LINGER)
-    except subprocess.TimeoutExpired:
+    if not has_ended(process, _LINGER):
         _kill(process)
     if group:
         group.kill()
     with contextlib.closing(os.fdopen(status, "rb", 0)) as pipe:
         deadline = time.monotonic() + _SILENCE
-        while select.select([pipe], [], [], max(deadline - time.monotonic(), 0))[0]:
+        while is_readable(status, deadline - time.monotonic()):
             if not pipe.read(1 << 16):
                 return True
     return False

@@ -80,19 +80,29 @@ class Group:
         self._layout = layout
         self._set: tuple[int, int] | None = None
         self._before = (0, 0, 0)
+        self._own = 0.0  # CPU seconds of our own thread at the last mark
+        self.takes_threads = layout is V1
+        self._joined = False
 
     @property
     def entrances(self) -> tuple[str, ...]:
         """Files that a process writes 0 to in order to join."""
         return tuple(os.path.join(f, "cgroup.procs") for f in self._folders)
 
+    def join_thread(self) -> None:
+        """Make the calling thread a member, so that what it starts is born here. Raises OSError."""
+        for folder in self._folders:
+            _write(folder, "tasks", 0)
+        self._joined = True
+
     def begin(self, memory: int, pids: int) -> None:
         """Set the limits and remember the counters. Raises OSError where a limit cannot be set."""
         if self._set != (memory, pids):
             self._limit_memory(memory)
-            _write(self._pids, "pids.max", pids)
+            _write(self._pids, "pids.max", pids + self._joined)
             self._set = (memory, pids)
         self._before = self._counters()
+        self._own = time.thread_time()
 
     def _limit_memory(self, memory: int) -> None:
         layout = self._layout
@@ -105,6 +115,8 @@ class Group:
             except OSError:
                 if last:
                     raise
+                with contextlib.suppress(OSError):  # version 1: let go of what the last launch left behind
+                    _write(self._memory, "memory.force_empty", 0)
         with contextlib.suppress(OSError):
             _write(self._memory, layout.swap, swap)
 
@@ -114,10 +126,12 @@ class Group:
     def mark(self) -> None:
         """Count CPU from now on: what was used so far was ours."""
         self._before = (self._cpu.read(), *self._before[1:])
+        self._own = time.thread_time()
 
     def cpu_seconds(self) -> float:
-        """CPU used since `begin` or `mark`, by all processes."""
-        return (self._cpu.read() - self._before[0]) / self._layout.cpu_per_second
+        """CPU used since `begin` or `mark`, by all processes but ours. Called by the thread that called those."""
+        own = time.thread_time() - self._own if self._joined else 0.0
+        return max((self._cpu.read() - self._before[0]) / self._layout.cpu_per_second - own, 0.0)
 
     def hits(self) -> frozenset[str]:
         """Limits that were hit since `begin`: `memory`, `pids`."""
@@ -141,7 +155,7 @@ class Group:
         for folder in self._folders:
             with contextlib.suppress(OSError), open(os.path.join(folder, "cgroup.procs"), encoding="ascii") as lines:
                 found += [int(line) for line in lines]
-        return found
+        return [pid for pid in found if pid != os.getpid()]  # a thread of ours may be a member
 
     def remove(self) -> None:
         """Remove the group's folders; processes in it are killed first."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import os
+import select
+import subprocess
 
 from programsmith.payload.verifier.launcher import LauncherError
 
@@ -57,3 +61,25 @@ def children(pid: int) -> list[int]:
             return [int(word) for word in found.read().split()]
     except OSError:
         return []
+
+
+def has_ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
+    """Wait up to `seconds` for a child, woken at once where the kernel has pidfds; whether it ended and was reaped."""
+    try:
+        watched = os.pidfd_open(process.pid)
+    except OSError:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(seconds)
+        return process.returncode is not None
+    try:
+        is_readable(watched, seconds)
+    finally:
+        os.close(watched)
+    return process.poll() is not None
+
+
+def is_readable(fd: int, seconds: float) -> bool:
+    """Wait up to `seconds` until a descriptor, however high its number, has something to read or has ended."""
+    watch = select.poll()
+    watch.register(fd, select.POLLIN)
+    return bool(watch.poll(math.ceil(max(seconds, 0) * 1000)))
