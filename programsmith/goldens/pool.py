@@ -143,10 +143,10 @@ def _reason(
         or leak_reason(case, expected, setting.marks)
         or clock_reason(case, expected, *window)
     )
-    """CPU time rounded up to `step` times a power of two: the pool's bytes do not vary with the machine's mood."""
+
 
 def cpu_class(seconds: float, step: float) -> float:
-    """CPU time rounded up to `step` times a power of two, so that a pool's bytes do not vary with the machine's mood."""
+    """CPU time rounded up to `step` times a power of two: the bytes of a pool do not vary from run to run."""
     return step * 2 ** max(0, math.ceil(math.log2(max(seconds, step) / step)))
 
 
