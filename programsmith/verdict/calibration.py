@@ -2,15 +2,17 @@
 
 One Beta(1,1) posterior per pair of agent and model; a band is judged on the strongest pair of its basis, so a maximum
 bounds every pair. Sequential: trials are bought in batches until P(in band) is decided at the spec's confidence.
+Equal artifacts of an agent whose seed decides them are one observation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import comb
 
+from programsmith.records.labels import Labelled
 from programsmith.records.trial import Pair
 
 
@@ -35,11 +37,22 @@ class Band:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """Passes `k` of `n` independent trials of one pair."""
+    """Passes `k` of `n` independent trials of one pair.
+
+    `bought` counts the trials that were run for them, 0 where it is `n`. `constant`: the pair has one artifact only,
+    whatever the seed, so that no further trial says more.
+    """
 
     pair: Pair
     k: int
     n: int
+    bought: int = 0
+    constant: bool = False
+
+    @property
+    def spent(self) -> int:
+        """How many trials were run."""
+        return max(self.bought, self.n)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +95,30 @@ def strongest(tallies: Iterable[Tally]) -> Tally:
     return max(tallies, key=lambda t: ((t.k + 1) / (t.n + 2), t.n, t.pair.agent, t.pair.model))
 
 
+def tally(trials: Sequence[Labelled], repeatable: Collection[str]) -> Tally:
+    """Count the trials of one pair; equal artifacts count once where the agent is `repeatable`.
+
+    Raises IndexError on none.
+    """
+    pair = trials[0].pair
+    distinct = list({t.artifact: t for t in trials}.values()) if pair.agent in repeatable else list(trials)
+    return Tally(
+        pair=pair,
+        k=sum(t.passed for t in distinct),
+        n=len(distinct),
+        bought=len(trials),
+        constant=len(trials) > 1 and len(distinct) == 1 and pair.agent in repeatable,
+    )
+
+
+def tallies(trials: Iterable[Labelled], repeatable: Collection[str]) -> tuple[Tally, ...]:
+    """The tally of every pair, in the order of their names. Ceiling trials are the caller's to leave out."""
+    by_pair: dict[tuple[str, str], list[Labelled]] = {}
+    for trial in trials:
+        by_pair.setdefault((trial.pair.agent, trial.pair.model), []).append(trial)
+    return tuple(tally(by_pair[key], repeatable) for key in sorted(by_pair))
+
+
 def judge(tallies: Sequence[Tally], band: Band) -> Reading:
     """The band's reading: that of the strongest pair.
 
@@ -91,9 +128,10 @@ def judge(tallies: Sequence[Tally], band: Band) -> Reading:
 
 
 def wants_more(tallies: Sequence[Tally], band: Band, first_batch: int) -> bool:
-    """Whether another batch may still decide: below the minimum, or undecided with trials left."""
-    fewest = min(t.n for t in tallies)
-    if fewest < min(first_batch, band.trials_max):
+    """Whether another batch may still decide: below the minimum, or undecided with trials left that can differ."""
+    open_tallies = [t for t in tallies if not t.constant]
+    if any(t.spent < min(first_batch, band.trials_max) for t in open_tallies):
         return True
-    undecided = judge(tallies, band).standing is Standing.UNDECIDED
-    return undecided and strongest(tallies).n < band.trials_max
+    best = strongest(tallies)
+    undecided = read(best, band).standing is Standing.UNDECIDED
+    return undecided and not best.constant and best.spent < band.trials_max
