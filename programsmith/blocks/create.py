@@ -1,47 +1,30 @@
 """create: candidate, goldens and the oracle's documentation become the first bundle.
 
-In: lock, source, candidate, oracle, documentation, pool and split. Out: r/bundle/, r/manifest.json. The same inputs
-give the same bytes. It has no "no": whatever is wrong with the ingredients was said before.
+In: lock, source, candidate, oracle, documentation, pool and split. Out: r/bundle/, r/manifest.json, and the split and
+the lineage of the first revision. The same inputs give the same bytes. It has no "no": whatever is wrong with the
+ingredients was said before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
-
-from programsmith.bundle.cases import graded
-from programsmith.bundle.controls import pack, received_digest, wrapper
-from programsmith.bundle.render import Image, Ingredients, Solution, render
+from programsmith.bundle.ingredients import ingredients
+from programsmith.bundle.render import render
 from programsmith.bundle.tree import write_bundle
-from programsmith.bundle.zipapp import check_pyz, verify_pyz
-from programsmith.errors import InputError, PrerequisiteError
 from programsmith.job import Job
-from programsmith.payload.verifier.limits import build_limits
-from programsmith.payload.verifier.model import GradedCase, canonical
-from programsmith.payload.verifier.plan import BuildRule, CaseRule, Policy, ReceiptRule
-from programsmith.payload.verifier.policy import findings
-from programsmith.payload.verifier.unseal import SECRET_NAME
 from programsmith.records import codec
-from programsmith.records.golden import Golden, Split
-from programsmith.records.lock import Candidate, Lock, OracleFacts
+from programsmith.records.golden import Split
 from programsmith.records.outcome import Outcome, Word
-from programsmith.sources.tree import read_tar
-from programsmith.spec.duration import seconds
-from programsmith.toolchains.compile_script import source_submission
-from programsmith.toolchains.load import toolchains
-from programsmith.toolchains.model import Toolchain
-from programsmith.toolchains.recipe import BuildRequest
-
-AGENT_PACKAGES = ("bash", "python3")  # /app/check is Python
-VERIFIER_PACKAGES = ("bash", "python3", "python3-cryptography", "bubblewrap")
+from programsmith.records.revision import Lineage
 
 
 def run(job: Job) -> Outcome:
-    """Write the bundle and its manifest."""
-    given = _ingredients(job)
-    entries, manifest = render(given)
+    """Write the bundle, its manifest, its split and its empty lineage."""
+    split = codec.load(job.inputs["split.json"], Split)
+    entries, manifest = render(ingredients(job, split))
     write_bundle(job.outputs["r/bundle/"], entries)
     codec.dump(job.outputs["r/manifest.json"], manifest)
+    codec.dump(job.outputs["r/split.json"], split)
+    codec.dump(job.outputs["r/ops.json"], Lineage())
     return Outcome(
         word=Word.PASS,
         reason=f"{len(manifest.public)} public and {len(manifest.held_out)} held-out cases in {len(entries)} files",
@@ -53,134 +36,3 @@ def run(job: Job) -> Outcome:
             "solution": manifest.solution,
         },
     )
-
-
-def _ingredients(job: Job) -> Ingredients:
-    lock = codec.load(job.inputs["lock.json"], Lock)
-    candidate = codec.load(job.inputs["candidate.json"], Candidate)
-    known = toolchains(job.rules("toolchains"))
-    target = _target(known, candidate.target_language)
-    limits = job.rules("limits")
-    policy = _policy(candidate.tool, target, known, limits)
-    public, held_out = _sides(job, known[candidate.source_language])
-    reward, threshold = _reward(job.spec("reward", object))
-    return Ingredients(
-        name=job.spec("name", str),
-        description=job.spec("description", str),
-        source_language=candidate.source_language,
-        licence=lock.licence,
-        public=public,
-        held_out=held_out,
-        docs=tuple(read_tar(job.inputs["docs.tar"])),
-        policy=policy,
-        reward=reward,
-        threshold=threshold,
-        slots=limits["task"]["slots"],
-        compare=_compare(job),
-        agent_seconds=seconds(job.spec("budget.agent_wall", object), "budget.agent_wall"),
-        image=_image(target, limits["task"], _shared_packages(job, candidate)),
-        template=job.rules("prompts/instruction.md"),
-        check=check_pyz(),
-        verify=verify_pyz(),
-        solution=_solution(job, lock, candidate, known[candidate.source_language], policy),
-        owner_secret=_owner_secret(job),
-    )
-
-
-def _target(known: Mapping[str, Toolchain], language: str) -> Toolchain:
-    if language not in known:
-        raise InputError(f"task.target_languages: wanted one of {', '.join(sorted(known))}, got {language!r}")
-    return known[language]
-
-
-def _policy(tool: str, target: Toolchain, known: Mapping[str, Toolchain], limits: Mapping[str, Any]) -> Policy:
-    others = {s for t in known.values() if t is not target for s in t.suffixes} - set(target.suffixes)
-    return Policy(
-        tool=tool,
-        languages=(target.language,),
-        refused_suffixes=tuple(sorted(others)),
-        build_programs=target.build_programs,
-        run_programs=target.run_programs,
-        cpu_factor=target.cpu_factor,
-        case=CaseRule(**limits["case"]),
-        build=BuildRule(**limits["build"]),
-        submission=ReceiptRule(**limits["submission"]),
-    )
-
-
-def _sides(job: Job, source: Toolchain) -> tuple[tuple[GradedCase, ...], tuple[GradedCase, ...]]:
-    pool = {g.id: g for g in codec.load_lines(job.inputs["pool.jsonl"], Golden)}
-    split = codec.load(job.inputs["split.json"], Split)
-    compare = _compare(job)
-
-    def own(path: str) -> bool:
-        return is_own(source, path)
-
-    def side(ids: Iterable[str]) -> tuple[GradedCase, ...]:
-        return tuple(graded(pool[i], compare, own) for i in sorted(ids))
-
-    return side(split.public), side(split.held_out)
-
-
-def is_own(tc: Toolchain, path: str) -> bool:
-    """Whether an executable is what the language itself starts, under whatever version its name carries."""
-    name = path.rpartition("/")[2]
-    return name in tc.run_programs or (tc.interpreter is not None and name.startswith(tc.interpreter.program))
-
-
-def _compare(job: Job) -> dict[str, str]:
-    """Comparator text per stream: a kind's name, or the canonical JSON of a kind with parameters."""
-    given = job.spec("goldens.compare", dict)
-    return {stream: c if isinstance(c, str) else canonical(c).decode("ascii") for stream, c in given.items()}
-
-
-def _reward(value: Any) -> tuple[str, float]:
-    """`binary`, `fraction` or `{threshold: x}` as (mode, threshold)."""
-    return ("threshold", float(value["threshold"])) if isinstance(value, Mapping) else (value, 1.0)
-
-
-def _shared_packages(job: Job, candidate: Candidate) -> tuple[str, ...]:
-    """Packages that the original is built with: the task offers them where it is to be written in the same language."""
-    same = candidate.target_language == candidate.source_language
-    return tuple(job.spec("build", dict).get("packages") or ()) if same else ()
-
-
-def _image(target: Toolchain, rule: Mapping[str, Any], shared: tuple[str, ...]) -> Image:
-    return Image(
-        base=target.public_base,
-        agent_packages=(*target.packages, *shared, *AGENT_PACKAGES),
-        verifier_packages=(*target.packages, *shared, *VERIFIER_PACKAGES),
-        build_packages=shared,
-        cpus=rule["cpus"],
-        memory_mb=rule["memory_mb"],
-        build_seconds=float(rule["image_seconds"]),
-    )
-
-
-def _solution(job: Job, lock: Lock, candidate: Candidate, source: Toolchain, policy: Policy) -> Solution:
-    """The locked source where the target is its language, apart from files that the policy refuses; else a wrapper."""
-    oracle = read_tar(job.inputs["oracle.tar"])
-    if candidate.target_language == candidate.source_language:
-        request = BuildRequest(
-            toolchain=source,
-            lock=lock,
-            entry=candidate.entry,
-            spec_build=job.spec("build", dict),
-            limits=build_limits(policy.build),
-        )
-        files = source_submission(request, read_tar(job.inputs["source.tar"]), oracle)
-        refused = {f.path for f in findings(files, policy)}
-        tar = pack(e for e in files if e.kind == "file" and e.path not in refused)
-        return Solution(kind="source", tar=tar, waived="")
-    facts = codec.load(job.inputs["facts.json"], OracleFacts)
-    files = wrapper(candidate.target_language, facts.tool, oracle, facts.program)
-    waived = received_digest(files, job.scratch / "wrapper", policy.submission)
-    return Solution(kind="wrapper", tar=pack(e for e in files if e.kind == "file"), waived=waived)
-
-
-def _owner_secret(job: Job) -> bytes | None:
-    if job.spec("seal", str) == "inline":
-        return None
-    if job.owner_secret is None:
-        raise PrerequisiteError(f"seal: owner: wanted the secret as hexadecimal digits in {SECRET_NAME}, got none")
-    return job.owner_secret

@@ -91,7 +91,7 @@ STEPS: tuple[Step, ...] = (
             "pool.jsonl",
             "split.json",
         ),
-        writes=("r/manifest.json", "r/bundle/"),
+        writes=("r/manifest.json", "r/bundle/", "r/split.json", "r/ops.json"),
         says=(Word.PASS,),
         spec=("name", "description", "build", "goldens.compare", "reward", "seal", "budget.agent_wall"),
         rules=("toolchains", "limits", "prompts/instruction.md"),

@@ -10,6 +10,7 @@ import pytest
 
 from programsmith.blocks import create
 from programsmith.bundle.controls import pack
+from programsmith.bundle.ingredients import is_own
 from programsmith.bundle.sides import read_sides
 from programsmith.bundle.tree import read_bundle
 from programsmith.errors import InputError, PrerequisiteError
@@ -17,6 +18,7 @@ from programsmith.payload.verifier.model import FileEntry, canonical, encode_gra
 from programsmith.payload.verifier.tree import tree_digest
 from programsmith.records import codec
 from programsmith.records.golden import Golden, Split
+from programsmith.records.revision import Lineage
 from programsmith.toolchains.load import toolchains
 
 
@@ -53,6 +55,11 @@ def test_the_two_sides_are_the_split_and_the_goldens(toy):
     assert (toy.manifest.public, toy.manifest.held_out) == (sides.plan.public, sides.plan.held_out)
 
 
+def test_the_first_revision_starts_from_the_split_of_the_pool_and_without_a_history(toy):
+    assert codec.load(toy.path("r/split.json"), Split) == codec.load(toy.path("split.json"), Split)
+    assert codec.load(toy.path("r/ops.json"), Lineage) == Lineage()
+
+
 def test_manifest_names_every_file_and_counts_every_case(toy):
     files = read_bundle(toy.bundle)
     manifest = toy.manifest
@@ -80,9 +87,9 @@ def test_the_agents_policy_is_the_verifiers(toy):
 
 def test_the_oracles_own_interpreter_is_nothing_to_borrow(toy):
     python = toolchains(toy.job("create").rules("toolchains"))["python"]
-    assert create.is_own(python, "/usr/bin/python3")
-    assert create.is_own(python, "/opt/python/bin/python3.11")
-    assert not create.is_own(python, "/usr/bin/sort")
+    assert is_own(python, "/usr/bin/python3")
+    assert is_own(python, "/opt/python/bin/python3.11")
+    assert not is_own(python, "/usr/bin/sort")
 
 
 def test_a_target_of_another_language_gets_a_wrapper_that_is_waived(toys):

@@ -1,0 +1,198 @@
+"""What a bundle is made of, read from artifacts, spec and rules; the same for the first revision and the next.
+
+In: lock, source, candidate, facts, oracle, documentation and pool of the spec, a split of the pool. Out: Ingredients.
+An expected side comes from the pool and from nowhere else. Refuses an unknown target language, and owner sealing
+without the secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from programsmith.bundle.cases import graded
+from programsmith.bundle.controls import pack, received_digest, wrapper
+from programsmith.bundle.render import Image, Ingredients, Solution
+from programsmith.bundle.zipapp import check_pyz, verify_pyz
+from programsmith.errors import InputError, PrerequisiteError
+from programsmith.payload.verifier.limits import build_limits
+from programsmith.payload.verifier.model import GradedCase, canonical
+from programsmith.payload.verifier.plan import BuildRule, CaseRule, Policy, ReceiptRule
+from programsmith.payload.verifier.policy import findings
+from programsmith.payload.verifier.unseal import SECRET_NAME
+from programsmith.records import codec
+from programsmith.records.golden import Golden, Split
+from programsmith.records.lock import Candidate, Lock, OracleFacts
+from programsmith.sources.tree import read_tar
+from programsmith.spec.duration import seconds
+from programsmith.toolchains.compile_script import source_submission
+from programsmith.toolchains.load import toolchains
+from programsmith.toolchains.model import Toolchain
+from programsmith.toolchains.recipe import BuildRequest
+
+AGENT_PACKAGES = ("bash", "python3")  # /app/check is Python
+VERIFIER_PACKAGES = ("bash", "python3", "python3-cryptography", "bubblewrap")
+T = TypeVar("T")
+
+
+class Fields(Protocol):
+    """Fields of a spec by dotted path, checked to be of a kind."""
+
+    def __call__(self, path: str, kind: type[T], /) -> T:
+        """The value at `path`."""
+
+
+class Work(Protocol):
+    """What of a job the ingredients are read from."""
+
+    @property
+    def spec(self) -> Fields:
+        """Fields of the spec."""
+
+    @property
+    def rules(self) -> Callable[[str], Any]:
+        """Rule files by name."""
+
+    @property
+    def inputs(self) -> Mapping[str, Path]:
+        """Artifacts by name."""
+
+    @property
+    def scratch(self) -> Path:
+        """A folder that is removed afterwards."""
+
+    @property
+    def owner_secret(self) -> bytes | None:
+        """What opens bundles that their owner seals."""
+
+
+def ingredients(job: Work, split: Split) -> Ingredients:
+    """Everything that the bundle of `split` is made of. Raises InputError, PrerequisiteError."""
+    lock = codec.load(job.inputs["lock.json"], Lock)
+    candidate = codec.load(job.inputs["candidate.json"], Candidate)
+    known = toolchains(job.rules("toolchains"))
+    target = _target(known, candidate.target_language)
+    limits = job.rules("limits")
+    policy = _policy(candidate.tool, target, known, limits)
+    public, held_out = _sides(job, split, known[candidate.source_language])
+    reward, threshold = _reward(job.spec("reward", object))
+    return Ingredients(
+        name=job.spec("name", str),
+        description=job.spec("description", str),
+        source_language=candidate.source_language,
+        licence=lock.licence,
+        public=public,
+        held_out=held_out,
+        docs=tuple(read_tar(job.inputs["docs.tar"])),
+        policy=policy,
+        reward=reward,
+        threshold=threshold,
+        slots=limits["task"]["slots"],
+        compare=_compare(job),
+        agent_seconds=seconds(job.spec("budget.agent_wall", object), "budget.agent_wall"),
+        image=_image(target, limits["task"], _shared_packages(job, candidate)),
+        template=job.rules("prompts/instruction.md"),
+        check=check_pyz(),
+        verify=verify_pyz(),
+        solution=_solution(job, lock, candidate, known[candidate.source_language], policy),
+        owner_secret=_owner_secret(job),
+    )
+
+
+def _target(known: Mapping[str, Toolchain], language: str) -> Toolchain:
+    if language not in known:
+        raise InputError(f"task.target_languages: wanted one of {', '.join(sorted(known))}, got {language!r}")
+    return known[language]
+
+
+def _policy(tool: str, target: Toolchain, known: Mapping[str, Toolchain], limits: Mapping[str, Any]) -> Policy:
+    others = {s for t in known.values() if t is not target for s in t.suffixes} - set(target.suffixes)
+    return Policy(
+        tool=tool,
+        languages=(target.language,),
+        refused_suffixes=tuple(sorted(others)),
+        build_programs=target.build_programs,
+        run_programs=target.run_programs,
+        cpu_factor=target.cpu_factor,
+        case=CaseRule(**limits["case"]),
+        build=BuildRule(**limits["build"]),
+        submission=ReceiptRule(**limits["submission"]),
+    )
+
+
+def _sides(job: Work, split: Split, source: Toolchain) -> tuple[tuple[GradedCase, ...], tuple[GradedCase, ...]]:
+    pool = {g.id: g for g in codec.load_lines(job.inputs["pool.jsonl"], Golden)}
+    compare = _compare(job)
+
+    def own(path: str) -> bool:
+        return is_own(source, path)
+
+    def side(ids: Iterable[str]) -> tuple[GradedCase, ...]:
+        return tuple(graded(pool[i], compare, own) for i in sorted(ids))
+
+    return side(split.public), side(split.held_out)
+
+
+def is_own(tc: Toolchain, path: str) -> bool:
+    """Whether an executable is what the language itself starts, under whatever version its name carries."""
+    name = path.rpartition("/")[2]
+    return name in tc.run_programs or (tc.interpreter is not None and name.startswith(tc.interpreter.program))
+
+
+def _compare(job: Work) -> dict[str, str]:
+    """Comparator text per stream: a kind's name, or the canonical JSON of a kind with parameters."""
+    given = job.spec("goldens.compare", dict)
+    return {stream: c if isinstance(c, str) else canonical(c).decode("ascii") for stream, c in given.items()}
+
+
+def _reward(value: Any) -> tuple[str, float]:
+    """`binary`, `fraction` or `{threshold: x}` as (mode, threshold)."""
+    return ("threshold", float(value["threshold"])) if isinstance(value, Mapping) else (value, 1.0)
+
+
+def _shared_packages(job: Work, candidate: Candidate) -> tuple[str, ...]:
+    """Packages that the original is built with: the task offers them where it is to be written in the same language."""
+    same = candidate.target_language == candidate.source_language
+    return tuple(job.spec("build", dict).get("packages") or ()) if same else ()
+
+
+def _image(target: Toolchain, rule: Mapping[str, Any], shared: tuple[str, ...]) -> Image:
+    return Image(
+        base=target.public_base,
+        agent_packages=(*target.packages, *shared, *AGENT_PACKAGES),
+        verifier_packages=(*target.packages, *shared, *VERIFIER_PACKAGES),
+        build_packages=shared,
+        cpus=rule["cpus"],
+        memory_mb=rule["memory_mb"],
+        build_seconds=float(rule["image_seconds"]),
+    )
+
+
+def _solution(job: Work, lock: Lock, candidate: Candidate, source: Toolchain, policy: Policy) -> Solution:
+    """The locked source where the target is its language, apart from files that the policy refuses; else a wrapper."""
+    oracle = read_tar(job.inputs["oracle.tar"])
+    if candidate.target_language == candidate.source_language:
+        request = BuildRequest(
+            toolchain=source,
+            lock=lock,
+            entry=candidate.entry,
+            spec_build=job.spec("build", dict),
+            limits=build_limits(policy.build),
+        )
+        files = source_submission(request, read_tar(job.inputs["source.tar"]), oracle)
+        refused = {f.path for f in findings(files, policy)}
+        tar = pack(e for e in files if e.kind == "file" and e.path not in refused)
+        return Solution(kind="source", tar=tar, waived="")
+    facts = codec.load(job.inputs["facts.json"], OracleFacts)
+    files = wrapper(candidate.target_language, facts.tool, oracle, facts.program)
+    waived = received_digest(files, job.scratch / "wrapper", policy.submission)
+    return Solution(kind="wrapper", tar=pack(e for e in files if e.kind == "file"), waived=waived)
+
+
+def _owner_secret(job: Work) -> bytes | None:
+    if job.spec("seal", str) == "inline":
+        return None
+    if job.owner_secret is None:
+        raise PrerequisiteError(f"seal: owner: wanted the secret as hexadecimal digits in {SECRET_NAME}, got none")
+    return job.owner_secret
