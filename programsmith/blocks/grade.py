@@ -40,6 +40,7 @@ def run(job: Job) -> Outcome:
         held_out=dict(cases["held_out"]),
         public=dict(cases["public"]),
         families={name: (count["passed"], count["total"]) for name, count in families.items()},
+        near_limit=tuple(got.details["near_limit"]),
     )
     (out / "details.json").replace(job.outputs["t/details.json"])
     return Outcome(word=Word.DONE, reason=f"reward {got.reward:g}: {got.reason}", evidence=codec.encode(grade))

@@ -107,7 +107,8 @@ class Trial:
 class Grade:
     """The verifier's result on one artifact: case words by id, public ones reported, held-out ones scored.
 
-    `trial` is the key of the trial that left the artifact, `families` counts passed and all held-out cases of each.
+    `trial` is the key of the trial that left the artifact, `families` counts passed and all held-out cases of each,
+    `near_limit` names cases that ended a little before or after a limit.
     """
 
     key: str
@@ -118,3 +119,4 @@ class Grade:
     held_out: dict[str, str]
     public: dict[str, str]
     families: dict[str, tuple[int, int]] = field(default_factory=dict)
+    near_limit: tuple[str, ...] = ()

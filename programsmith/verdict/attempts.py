@@ -52,6 +52,7 @@ def _row(trial: Trial, grade: Grade) -> dict[str, Any]:
         "families": {name: list(counts) for name, counts in sorted(grade.families.items())},
         "failing": _failing(grade.held_out),
         "failing_public": _failing(grade.public),
+        "near_limit": list(grade.near_limit),
         "usage": {
             "calls": trial.calls,
             "tokens_in": trial.tokens_in,

@@ -6,7 +6,7 @@ revision is shown to be solvable. Pure; calibrate judges rollouts with it, sweep
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
@@ -63,6 +63,17 @@ class Judgement:
     word: Word
     reason: str
     evidence: dict[str, Any]
+
+
+def rule_of(rules: Callable[[str], Any]) -> Rule:
+    """The rule, from the files triage, batches and acceptance."""
+    acceptance = rules("acceptance")
+    return Rule(
+        first=rules("batches")["first"],
+        repeatable=frozenset(rules("triage")["repeatable"]),
+        interval=acceptance["interval"],
+        unlabelled_max=acceptance["unlabelled_max"],
+    )
 
 
 def demands(difficulty: Iterable[Mapping[str, Any]]) -> tuple[Demand, ...]:

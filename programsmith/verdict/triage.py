@@ -52,6 +52,22 @@ class Ground:
 Verdict = tuple[Label, str, tuple[str, ...]]
 
 
+def attempt_of(row: Mapping[str, Any]) -> Attempt:
+    """The attempt that a row of the rollouts record tells."""
+    return Attempt(
+        pair=Pair(**row["pair"]),
+        index=row["index"],
+        batch=row["batch"],
+        ceiling=row["ceiling"],
+        artifact=row["artifact"],
+        reward=float(row["reward"]),
+        word=row["word"],
+        failing=row["failing"],
+        failing_public=row["failing_public"],
+        near_limit=frozenset(row["near_limit"]),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _Bench:
     """One trial before all others. Each method answers for the failing cases of this one."""
