@@ -47,6 +47,7 @@ def _parser() -> Parser:
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     build = _with_words(verbs, "build", "build specs to their verdicts")
     build.add_argument("-n", "--workers", type=int, help="blocks and cases at a time (default: one per processor)")
+    build.add_argument("-y", "--yes", action="store_true", help="build many specs without asking")
     listing = _with_words(verbs, "list", "the specs and how they stand")
     listing.add_argument("--all", action="store_true", help="their tasks too")
     listing.add_argument("-s", "--status", action="store_true", help="R would run, U up to date")
@@ -71,7 +72,7 @@ def _build(options: argparse.Namespace) -> Exit:
     from programsmith.compiler.build import build, default_workers
 
     workers = default_workers() if options.workers is None else options.workers
-    return build(options.words, Path.cwd(), workers=workers)
+    return build(options.words, Path.cwd(), workers=workers, yes=options.yes)
 
 
 def _show(options: argparse.Namespace) -> Exit:

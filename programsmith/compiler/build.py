@@ -23,19 +23,41 @@ from programsmith.compiler.faults import Caught, worst
 from programsmith.compiler.loader import Asked, asked_specs, doit_words
 from programsmith.compiler.lock import check_premises, held
 from programsmith.compiler.revision import build_spec
+from programsmith.compiler.standing import due
 from programsmith.errors import Exit, InputError
 
+MANY = 3
 
-def build(args: Sequence[str], start: Path, *, workers: int, compiler: Compiler | None = None) -> Exit:
-    """Build the specs that `args` ask for, one after the other. Every error ends here, in a line and a code."""
+
+def build(
+    args: Sequence[str], start: Path, *, workers: int, yes: bool = False, compiler: Compiler | None = None
+) -> Exit:
+    """Build the specs that `args` ask for, one after the other. Every error ends here, in a line and a code.
+
+    Without `yes` a build of more than MANY specs that nobody named asks first.
+    """
     with _ended_by_signals(), Caught() as caught:
         asked = asked_specs(args, start)
         if workers < 1:
             raise InputError(f"-n {workers}: wanted a number of workers from 1 up")
         check_premises(asked.project)
-        codes = _build_all(compiler or Compiler(), asked, workers)
-        return worst(codes)
+        compiler = compiler or Compiler()
+        if not yes and not asked.named:
+            _ask(due(compiler, asked.project, asked.files))
+        return worst(_build_all(compiler, asked, workers))
     return caught.code or Exit.OK
+
+
+def _ask(names: Sequence[str]) -> None:
+    """Ask whether to build so many specs. Raises InputError where the answer is no or nobody can answer."""
+    if len(names) <= MANY:
+        return
+    what = f"{len(names)} specs would be built: {', '.join(names)}"
+    if not sys.stdin.isatty():
+        raise InputError(f"{what}; add --yes, or name those that you want: spec=NAME,NAME")
+    print(f"{what}. Build them? [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
+        raise InputError("nothing was built; name the specs that you want: spec=NAME,NAME")
 
 
 def _build_all(compiler: Compiler, asked: Asked, workers: int) -> set[Exit]:
@@ -98,9 +120,18 @@ class Build(Command):  # type: ignore[misc]
             "default": 0,
             "help": "blocks and cases at a time [default: one per processor]",
         },
+        {
+            "name": "yes",
+            "short": "y",
+            "long": "yes",
+            "type": bool,
+            "default": False,
+            "help": "build many specs without asking",
+        },
     )
 
     def execute(self, opt_values: Mapping[str, Any], pos_args: list[str]) -> int:
         """Build. The words `k=v` are what doit took out of the command line."""
         words = [*doit_words(), *pos_args]
-        return int(build(words, Path.cwd(), workers=opt_values["workers"] or default_workers()))
+        workers = opt_values["workers"] or default_workers()
+        return int(build(words, Path.cwd(), workers=workers, yes=opt_values["yes"]))

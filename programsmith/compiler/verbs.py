@@ -12,22 +12,18 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from doit.dependency import Dependency
 from doit.doit_cmd import DoitMain
-from doit.task import Task
 
 from programsmith.compiler.compile import Compiler, standing_of
 from programsmith.compiler.loader import Asked, Specs, spec_tasks
 from programsmith.compiler.lock import held
 from programsmith.compiler.passes import outcome_of
-from programsmith.compiler.state import Databases
-from programsmith.compiler.tasks import Attempt
+from programsmith.compiler.standing import standings
 from programsmith.compiler.turn import Subject
 from programsmith.errors import Exit, InputError
 from programsmith.rulebook.fault import suggest
 
 VERSION = 1  # of the JSON form
-STATUS = {"up-to-date": "up_to_date", "run": "would_run", "error": "would_run"}
 REMOVING = ("clean", "forget")
 DONE = (None, 0, 1)  # some of doit's verbs return nothing; its `info` says 1 where a task would run
 
@@ -78,18 +74,14 @@ def _spec(path: Path, asked: Asked, compiler: Compiler) -> dict[str, Any]:
 
 
 def _tasks(subject: Subject, compiler: Compiler) -> Iterator[dict[str, Any]]:
-    state = Dependency(Databases, str(subject.folder.project.cache))
-    for turn in compiler.view(subject):
-        attempt = Attempt(turn)
-        asked = Task(turn.name, None, uptodate=attempt.checks())
-        status = state.get_status(asked, {turn.name: asked}).status
+    for attempt, would_run in standings(compiler, subject):
+        turn = attempt.turn
         yield {
             "task": turn.name,
-            "status": STATUS[status],
+            "status": "would_run" if would_run else "up_to_date",
             "because": attempt.because,
             "reads": list(turn.reads),
             "writes": list(turn.step.writes),
             "says": [word.value for word in turn.step.says],
-            "record": json.loads(turn.record.read_bytes()) if status == "up-to-date" else None,
+            "record": None if would_run else json.loads(turn.record.read_bytes()),
         }
-    state.close()

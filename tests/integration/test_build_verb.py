@@ -30,7 +30,7 @@ def spec(toy: Any, name: str, **changed: Any) -> None:
 
 def start(toy: Any, *args: str, cwd: Path | None = None) -> subprocess.Popen[str]:
     command = [sys.executable, str(SAMPLES / "toyverb.py"), str(toy.root), *args]
-    return subprocess.Popen(command, cwd=cwd or toy.root, stdout=-1, stderr=-1, text=True)
+    return subprocess.Popen(command, cwd=cwd or toy.root, stdin=subprocess.DEVNULL, stdout=-1, stderr=-1, text=True)
 
 
 def build(toy: Any, *args: str, cwd: Path | None = None) -> tuple[int, str, str]:
@@ -81,6 +81,21 @@ def test_wrong_words_are_one_line_and_three(project: Any, args: list[str], line:
     code, out, err = build(project, *args)
     assert (code, out) == (3, "")
     assert err == line + "\n"
+
+
+def test_many_specs_are_built_only_when_somebody_says_so(project: Any) -> None:
+    for name in ("beta", "delta", "gamma"):
+        spec(project, name)
+    code, out, err = build(project)
+    assert (code, out) == (3, "")
+    names = "alpha, beta, delta, gamma"
+    assert err == f"error: 4 specs would be built: {names}; add --yes, or name those that you want: spec=NAME,NAME\n"
+    assert build(project, "spec=alpha")[0] == 0
+    code, out, _ = build(project)
+    assert (code, out.count("draft  ")) == (0, 4)
+    for name in ("alpha", "beta", "delta", "gamma"):
+        spec(project, name, generation=3)
+    assert build(project, "--yes")[0] == 0
 
 
 def test_a_broken_spec_is_three_and_holds_no_other(project: Any) -> None:

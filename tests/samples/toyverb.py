@@ -1,4 +1,4 @@
-"""The verb build over the small pipeline: `python toyverb.py ROOT [-n N] [spec=…]`, in the current folder."""
+"""The verb build over the small pipeline: `python toyverb.py ROOT [-n N] [--yes] [spec=…]`, in the current folder."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ def main(root: Path, args: list[str]) -> int:
         at = args.index("-n")
         workers = int(args[at + 1])
         args = args[:at] + args[at + 2 :]
+    yes = "--yes" in args
+    args = [arg for arg in args if arg != "--yes"]
     compiler = Compiler(STEPS, Blocks(root / "toyforge"), goes_on, rules=lambda project: FileRules(project / "rules"))
-    return build(args, Path.cwd(), workers=workers, compiler=compiler)
+    return build(args, Path.cwd(), workers=workers, yes=yes, compiler=compiler)
 
 
 if __name__ == "__main__":
