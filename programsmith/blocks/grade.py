@@ -1,23 +1,21 @@
 """grade: the verifier's result on one trial's artifact.
 
-In: the trial's record and artifact, bundle, manifest, environment. Out: details.json as the verifier wrote it; the
+In: the artifact, bundle, manifest, environment. Out: details.json as the verifier wrote it; the
 grade is the evidence. A grade knows nothing of why the trial stopped: what lies in the submission counts.
 """
 
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
 
 from programsmith.bundle import grade as verifier
 from programsmith.bundle.manifest import Manifest
-from programsmith.errors import InfraError
 from programsmith.job import Job
 from programsmith.payload.verifier.model import FileEntry, canonical
 from programsmith.payload.verifier.tree import write_tree
 from programsmith.records import codec
 from programsmith.records.outcome import Outcome, Word
-from programsmith.records.trial import Grade, Trial
+from programsmith.records.trial import Grade
 from programsmith.sources.tree import read_tar, tree_digest
 
 MEASURES = ("verify.pyz", "held_out.sealed", "seal.json", "public.jsonl", "policy.json", "plan.json")
@@ -26,15 +24,14 @@ MEASURES = ("verify.pyz", "held_out.sealed", "seal.json", "public.jsonl", "polic
 
 def run(job: Job) -> Outcome:
     """Grade the artifact. Raises InfraError: then there is no grade."""
-    trial, entries = _trial(job), _artifact(job)
+    entries = _artifact(job)
     folder, out = job.scratch / "submission", job.scratch / "out"
     write_tree(str(folder), entries)
     got = verifier.grade(job.inputs["r/bundle/"], folder, job.inputs["r/environments.json"], out, job.owner_secret)
     cases, families = got.details["cases"], got.details["families"]["held_out"]
     grade = Grade(
         key=key(job),
-        trial=trial.key,
-        artifact=trial.artifact,
+        artifact=tree_digest(entries),
         reward=got.reward,
         word=got.word,
         held_out=dict(cases["held_out"]),
@@ -57,16 +54,6 @@ def key(job: Job) -> str:
         "environment": [environment["kind"], environment["fingerprint"]],
     }
     return hashlib.sha256(canonical(value)).hexdigest()
-
-
-def _trial(job: Job) -> Trial:
-    """The trial whose artifact this is. Raises InfraError where record and artifact do not belong together."""
-    trial = codec.decode(Trial, job.records["trial"].evidence)
-    found = tree_digest(_artifact(job))
-    if trial.artifact != found:
-        where: Path = job.inputs["t/artifact.tar"]
-        raise InfraError(f"{where}: wanted the tree {trial.artifact[:12]}, got {found[:12]}; run the trial again")
-    return trial
 
 
 def _artifact(job: Job) -> list[FileEntry]:

@@ -78,7 +78,6 @@ def run(job: Job) -> Outcome:
         key=key(job),
         pair=scene.which.pair,
         index=scene.which.index,
-        batch=scene.which.batch,
         ceiling=scene.which.ceiling,
         stop=result.stop,
         artifact=tree_digest(found.entries),

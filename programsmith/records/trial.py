@@ -85,13 +85,13 @@ def slug(text: str) -> str:
 class Trial:
     """One agent attempt. `artifact` is the tree digest of /app/submission; `seconds` are wall time.
 
+    It holds for whatever batch buys it, so it does not name one.
     `left_out` names what no artifact holds: fifos, sockets, devices, and `more` where a cap of the reader was passed.
     """
 
     key: str
     pair: Pair
     index: int  # the seed of a scripted agent
-    batch: int
     ceiling: bool
     stop: Stop
     artifact: str
@@ -107,12 +107,11 @@ class Trial:
 class Grade:
     """The verifier's result on one artifact: case words by id, public ones reported, held-out ones scored.
 
-    `trial` is the key of the trial that left the artifact, `families` counts passed and all held-out cases of each,
+    It holds for every trial that left the artifact. `families` counts passed and all held-out cases of each,
     `near_limit` names cases that ended a little before or after a limit.
     """
 
     key: str
-    trial: str
     artifact: str
     reward: float
     word: str  # the build word, or AC where cases ran

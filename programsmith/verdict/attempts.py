@@ -6,7 +6,7 @@ from them, who tried for those that have none, since a failure that no agent cau
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from programsmith.records import codec
@@ -14,36 +14,46 @@ from programsmith.records.outcome import Record
 from programsmith.records.trial import Assignment, Grade, Trial
 
 PASSED = "AC"
+Place = tuple[bool, str, str, int]
 
 
-def rows(records: Iterable[Record]) -> list[dict[str, Any]]:
-    """One row per graded trial, in the order pair, index; ceiling trials last."""
-    found = list(records)
-    grades = {g.trial: g for g in (codec.decode(Grade, r.evidence) for r in found if r.block == "grade")}
-    trials = [codec.decode(Trial, r.evidence) for r in found if r.block == "trial"]
-    return [_row(t, grades[t.key]) for t in sorted(trials, key=_place) if t.key in grades]
+def rows(records: Iterable[Record], asked: Iterable[Assignment]) -> list[dict[str, Any]]:
+    """One row per graded trial that was asked for, in the order pair, index; ceiling trials last.
 
-
-def missing(asked: Iterable[Assignment], rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Who tried, and the index, of the trials that were asked for and have no row: infra."""
-    there = {(row["pair"]["agent"], row["pair"]["model"], row["index"], row["ceiling"]) for row in rows}
+    A grade belongs to every trial that left its artifact.
+    """
+    found, batches = list(records), {_asked(a): a.batch for a in asked}
+    grades = {g.artifact: g for g in (codec.decode(Grade, r.evidence) for r in found if r.block == "grade")}
+    trials = {_place(t): t for t in (codec.decode(Trial, r.evidence) for r in found if r.block == "trial")}
     return [
-        {"pair": codec.encode(a.pair), "index": a.index, "ceiling": a.ceiling}
-        for a in asked
-        if (a.agent, a.model, a.index, a.ceiling) not in there
+        _row(trial, grades[trial.artifact], batches[place])
+        for place, trial in sorted(trials.items(), key=lambda both: both[0])
+        if place in batches and trial.artifact in grades
     ]
 
 
-def _place(trial: Trial) -> tuple[bool, str, str, int]:
+def missing(asked: Iterable[Assignment], rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Who tried, and the index, of the trials that were asked for and have no row: infra."""
+    there = {(row["ceiling"], row["pair"]["agent"], row["pair"]["model"], row["index"]) for row in rows}
+    return [
+        {"pair": codec.encode(a.pair), "index": a.index, "ceiling": a.ceiling} for a in asked if _asked(a) not in there
+    ]
+
+
+def _place(trial: Trial) -> Place:
     return trial.ceiling, trial.pair.agent, trial.pair.model, trial.index
 
 
-def _row(trial: Trial, grade: Grade) -> dict[str, Any]:
+def _asked(which: Assignment) -> Place:
+    return which.ceiling, which.agent, which.model, which.index
+
+
+def _row(trial: Trial, grade: Grade, batch: int) -> dict[str, Any]:
     return {
         "key": trial.key,
         "pair": codec.encode(trial.pair),
         "index": trial.index,
-        "batch": trial.batch,
+        "batch": batch,
         "ceiling": trial.ceiling,
         "stop": trial.stop.value,
         "artifact": trial.artifact,
