@@ -95,13 +95,19 @@ def strongest(tallies: Iterable[Tally]) -> Tally:
     return max(tallies, key=lambda t: ((t.k + 1) / (t.n + 2), t.n, t.pair.agent, t.pair.model))
 
 
+def observations(trials: Sequence[Labelled], repeatable: Collection[str]) -> list[Labelled]:
+    """The trials that say something of their own: the first of each artifact where the seed decides it."""
+    first = {(t.pair, t.artifact if t.pair.agent in repeatable else f"#{t.index}"): t for t in reversed(trials)}
+    kept = {id(t) for t in first.values()}
+    return [t for t in trials if id(t) in kept]
+
+
 def tally(trials: Sequence[Labelled], repeatable: Collection[str]) -> Tally:
     """Count the trials of one pair; equal artifacts count once where the agent is `repeatable`.
 
     Raises IndexError on none.
     """
-    pair = trials[0].pair
-    distinct = list({t.artifact: t for t in trials}.values()) if pair.agent in repeatable else list(trials)
+    pair, distinct = trials[0].pair, observations(trials, repeatable)
     return Tally(
         pair=pair,
         k=sum(t.passed for t in distinct),

@@ -69,6 +69,11 @@ def wilson(k: int, n: int, confidence: float) -> tuple[float, float]:
 
 def shortfalls(found: Strength, rule: Mapping[str, Any]) -> list[str]:
     """What falls short of rules/acceptance.yaml, one line each: the value, the threshold and its name."""
+    return list(short_of(found, rule).values())
+
+
+def short_of(found: Strength, rule: Mapping[str, Any]) -> dict[str, str]:
+    """The same by name: a threshold, or a null program."""
     low, high = found.interval
     score = f"{found.mutation_score:.2f} [{low:.2f}, {high:.2f}] of {found.mutants} mutants"
     least: tuple[tuple[str, float | None, str], ...] = (
@@ -78,12 +83,12 @@ def shortfalls(found: Strength, rule: Mapping[str, Any]) -> list[str]:
         ("scope_coverage", found.scope_coverage, f"scope coverage {found.scope_coverage:.2f}"),
         ("public_kill_ratio", found.public_kill_ratio, f"public kill ratio {found.public_kill_ratio or 0:.2f}"),
     )
-    short = [f"{text}, wanted {rule[name]} ({name})" for name, value, text in least if (value or 0) < rule[name]]
+    short = {name: f"{text}, wanted {rule[name]} ({name})" for name, value, text in least if (value or 0) < rule[name]}
     most = rule["nulls_max"]
     nulls = ((name, share) for name, share in found.null_scores.items() if share > most)
-    return short + [
-        f"null program {name} passes {share:.3f}, wanted at most {most} (nulls_max)" for name, share in nulls
-    ]
+    return short | {
+        name: f"null program {name} passes {share:.3f}, wanted at most {most} (nulls_max)" for name, share in nulls
+    }
 
 
 def evidence(found: Strength) -> dict[str, Any]:
