@@ -1,7 +1,7 @@
 """gate: the spec's verdict, q = b·v·h·¬s, over every block that has settled, however far the revision came.
 
-In: the records, lock and candidate where they exist, horizon, rollouts and review of the spec, what was approved,
-acceptance rule and routes. Out: verdict.json.
+In: the records, lock, candidate and lineage where they exist, horizon, rollouts, sweep and review of the spec, what was
+approved, acceptance rule and routes. Out: verdict.json.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from programsmith.job import Job
 from programsmith.records import codec
 from programsmith.records.lock import Candidate, Lock
 from programsmith.records.outcome import Outcome, Word
+from programsmith.records.revision import Lineage
 from programsmith.verdict.acceptance import Asked, verdict
 from programsmith.verdict.review import proposal
 from programsmith.verdict.routes import Routes
@@ -37,8 +38,17 @@ def _asked(job: Job, *, accepted: bool) -> Asked:
         review="gate" in job.spec("review", list) and not accepted,
         lines=_lines(job),
         min_lines=job.spec("horizon.min_lines", int),
-        rule_lines=job.rules("acceptance")["horizon_min_lines"],
+        rule=job.rules("acceptance"),
+        sweep=bool(job.spec("sweep", object)),
+        revision=_revision(job),
     )
+
+
+def _revision(job: Job) -> int:
+    """The number of the revision that its lineage tells; 0 where there is none yet."""
+    if "r/ops.json" not in job.inputs:
+        return 0
+    return max((op.made for op in codec.load(job.inputs["r/ops.json"], Lineage).operations), default=0)
 
 
 def _lines(job: Job) -> int | None:

@@ -134,10 +134,10 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         block="gate",
-        reads=("lock.json", "candidate.json"),
+        reads=("lock.json", "candidate.json", "r/ops.json"),
         writes=("verdict.json",),
         says=(Word.SHIP, Word.REVISE, Word.SHELVE_EASY, Word.SHELVE_HARD, Word.DROP, Word.DRAFT, Word.PARKED),
-        spec=("name", "horizon", "rollouts", "review", "approved.gate"),
+        spec=("name", "horizon", "rollouts", "sweep", "review", "approved.gate"),
         rules=("acceptance", "routes"),
         per_revision=True,
         closes=True,

@@ -163,7 +163,9 @@ def apply(name: str, split: Split, stock: Stock, seen: Seen, share: float) -> tu
         skipped.add(unit)
         then = settle(moved(now, unit, kind.target), stock)
         faults = [*broken(split, then, stock), *_overshoot(kind, then, seen)]
-        if faults:
+        if then == now:
+            refused = refused or f"{unit[0]} would share its expected side with too many held-out cases"
+        elif faults:
             refused = refused or f"{faults[0]} once {unit[0]} is in {kind.target}"
         else:
             now, left = then, left - (1 if kind.families else len(unit))

@@ -17,10 +17,11 @@ from programsmith.verdict.routes import Go, Routes
 
 JUDGES: Mapping[str, tuple[str, ...]] = {
     "b": ("images", "sanity"),
-    "v": ("strength", "sanity", "static"),
-    "h": (),
-    "not_s": (),
+    "v": ("strength", "sanity", "static", "triage"),
+    "h": ("calibrate", "sweep"),
+    "not_s": ("probe",),
 }
+TRIED = ("triage", "calibrate", "sweep")  # blocks that judge trials: without any they have nothing to say
 NULL = "null_"  # sanity's controls of this name are programs without sense: they speak against v, the others against b
 
 
@@ -28,7 +29,8 @@ NULL = "null_"  # sanity's controls of this name are programs without sense: the
 class Asked:
     """What the spec asks for, and the size of what it got: `lines` are the code lines in scope, None if unknown.
 
-    `rule_lines` is the horizon that holds unless a spec lowers it. `review` says that a person looks at the gate.
+    `rule` is rules/acceptance.yaml: its horizon holds unless a spec lowers it. `review` says that a person looks at the
+    gate.
     """
 
     name: str
@@ -36,8 +38,15 @@ class Asked:
     review: bool
     lines: int | None
     min_lines: int
-    rule_lines: int
+    rule: Mapping[str, Any]
+    sweep: bool = False
     revision: int = 0
+
+    @property
+    def judged(self) -> tuple[str, ...]:
+        """Blocks of TRIED that have trials to judge."""
+        tried = self.rollouts or self.sweep
+        return tuple(b for b in TRIED if tried and (b != "sweep" or self.sweep))
 
 
 def factor(blocks: Iterable[str], name: str, records: Mapping[str, Record], routes: Routes) -> int | None:
@@ -58,9 +67,9 @@ def product(factors: Iterable[int | None]) -> int | None:
 
 def verdict(records: Mapping[str, Record], routes: Routes, asked: Asked) -> Verdict:
     """The verdict over all settled records. Raises ValueError where a judging block has not settled."""
-    factors = {name: factor(blocks, name, records, routes) for name, blocks in JUDGES.items()}
+    factors = {name: _factor(name, records, routes, asked) for name in JUDGES}
     q = product(factors.values())
-    outcome, reasons = _ended(records, routes) or _passed(factors, q, asked)
+    outcome, reasons = _ended(records, routes, asked) or _passed(factors, q, asked)
     return Verdict(
         outcome=outcome,
         q=q,
@@ -70,8 +79,26 @@ def verdict(records: Mapping[str, Record], routes: Routes, asked: Asked) -> Verd
         not_s=factors["not_s"],
         revision=asked.revision,
         environments=_environments(records),
-        reasons=(*reasons, *_lowered(asked)),
+        reasons=(*reasons, *_lowered(asked), *_warned(records)),
     )
+
+
+def _factor(name: str, records: Mapping[str, Record], routes: Routes, asked: Asked) -> int | None:
+    """One factor. Trials without a label speak against v; how much of the probe was open against not_s."""
+    blocks = [b for b in JUDGES[name] if b not in TRIED or b in asked.judged]
+    found = factor(blocks, name, records, routes)
+    if name == "v" and found == 1 and _unlabelled(records, asked) > asked.rule["unlabelled_max"]:
+        return 0
+    if name == "not_s" and found == 1:
+        told: int | None = records["probe"].evidence.get("not_s", 1)
+        return told
+    return found
+
+
+def _unlabelled(records: Mapping[str, Record], asked: Asked) -> float:
+    """The largest share of trials without a label, in 0..1."""
+    shares = (records[b].evidence.get("unlabelled", 0.0) for b in asked.judged if b in records)
+    return max(shares, default=0.0)
 
 
 def _yes(name: str, record: Record, routes: Routes) -> int:
@@ -83,8 +110,11 @@ def _yes(name: str, record: Record, routes: Routes) -> int:
     return int(name not in against)
 
 
-def _ended(records: Mapping[str, Record], routes: Routes) -> tuple[Word, list[str]] | None:
-    """The end that the first "no" leads to, and every "no" as a reason; None where all blocks go on."""
+def _ended(records: Mapping[str, Record], routes: Routes, asked: Asked) -> tuple[Word, list[str]] | None:
+    """The end that the first "no" leads to, and every "no" as a reason; None where all blocks go on.
+
+    A "no" for which no revision is left ends on the shelf that the rule has for its word.
+    """
     order = list(dict.fromkeys(block for (block, _), _ in routes))
     stops = [records[b] for b in order if b in records and not routes.goes_on(b, records[b].outcome)]
     if not stops:
@@ -93,7 +123,10 @@ def _ended(records: Mapping[str, Record], routes: Routes) -> tuple[Word, list[st
     route = routes.route(stops[0].block, stops[0].outcome)
     if route.go is Go.END and route.outcome is not None:
         return route.outcome, reasons
-    return Word.DROP, [*reasons, "no_revision: no operation is left that could mend it"]
+    if "synthesize" not in records:
+        reasons.append(f"no_revision: revision {asked.revision} is the last that the spec allows")
+    shelf = asked.rule["shelves"].get(stops[0].outcome.value, Word.DROP.value)
+    return Word(shelf), reasons
 
 
 def _passed(factors: Mapping[str, int | None], q: int | None, asked: Asked) -> tuple[Word, list[str]]:
@@ -106,6 +139,9 @@ def _passed(factors: Mapping[str, int | None], q: int | None, asked: Asked) -> t
     missing = list(_short(asked))
     if missing or q is None:
         return Word.DRAFT, [*missing, *_unjudged(factors, asked)]
+    if q == 0:
+        low = ", ".join(name for name, value in factors.items() if value == 0)
+        return Word.DROP, [f"refused: {low} is 0 though every block goes on"]
     return Word.SHIP, ["accepted: every factor is 1"]
 
 
@@ -124,8 +160,15 @@ def _short(asked: Asked) -> Iterable[str]:
 
 
 def _lowered(asked: Asked) -> Iterable[str]:
-    if asked.min_lines < asked.rule_lines:
-        yield f"horizon_lowered: the spec lowers horizon.min_lines from {asked.rule_lines} to {asked.min_lines}"
+    usual = asked.rule["horizon_min_lines"]
+    if asked.min_lines < usual:
+        yield f"horizon_lowered: the spec lowers horizon.min_lines from {usual} to {asked.min_lines}"
+
+
+def _warned(records: Mapping[str, Record]) -> Iterable[str]:
+    """What calibrate warns of."""
+    if "calibrate" in records:
+        yield from records["calibrate"].evidence.get("warnings", ())
 
 
 def _environments(records: Mapping[str, Record]) -> tuple[dict[str, str], ...]:

@@ -14,6 +14,7 @@ class Go(StrEnum):
     """What follows a word."""
 
     CONTINUE = "continue"
+    MORE = "more"  # another batch of trials of the same revision
     SYNTHESIZE = "synthesize"
     END = "end"
 

@@ -10,6 +10,7 @@ from programsmith.job import Job, Rules, Tracked
 from programsmith.records import codec
 from programsmith.records.lock import Candidate, EntryPoint
 from programsmith.records.outcome import Record, Word
+from programsmith.records.revision import Lineage, Operation
 from programsmith.rulebook.load import Rulebook
 
 ALL_PASS = ("ingest", "matrix", "oracle", "goldens", "create", "images", "strength", "sanity", "static")
@@ -37,8 +38,14 @@ def run(tmp_path):
         if candidate:
             codec.dump(tmp_path / "candidate.json", CANDIDATE)
         step = STEP["gate"]
-        values = {"name": "t", "horizon": {"min_lines": min_lines}, "rollouts": [], "review": list(review)}
-        values["approved"] = {"gate": approved}
+        values = {
+            "name": "t",
+            "horizon": {"min_lines": min_lines},
+            "rollouts": [],
+            "sweep": None,
+            "review": list(review),
+        }
+        values |= {"review": list(review), "approved": {"gate": approved}}
         job = Job(
             spec=Tracked("spec field", values, step.spec),
             rules=Rules(Rulebook(None).load, step.rules),
@@ -81,6 +88,13 @@ def test_a_draft_holds_exactly_the_fields_of_a_verdict(run):
             "horizon_lowered: the spec lowers horizon.min_lines from 1500 to 300",
         ],
     }
+
+
+def test_the_revision_is_that_of_the_lineage(run, tmp_path):
+    (tmp_path / "r").mkdir()
+    made = Operation(made=2, name="add_cases", need="harden", cause="", reason="", moves=(), before={}, after={})
+    codec.dump(tmp_path / "r" / "ops.json", Lineage(operations=(made,)))
+    assert run(passed())[1]["revision"] == 2
 
 
 def test_the_horizon_is_that_of_the_candidate(run):

@@ -10,7 +10,8 @@ from programsmith.verdict.acceptance import Asked, factor, product, verdict
 from programsmith.verdict.routes import Routes
 
 ROUTES = Routes(Rulebook(None).load("routes"))
-ASKED = Asked(name="t", rollouts=False, review=False, lines=2000, min_lines=1500, rule_lines=1500)
+RULE = Rulebook(None).load("acceptance")
+ASKED = Asked(name="t", rollouts=False, review=False, lines=2000, min_lines=1500, rule=RULE)
 GOOD = {
     "ingest": Word.PASS,
     "matrix": Word.PASS,
@@ -47,6 +48,76 @@ def test_all_good_without_rollouts_is_a_draft_whose_headroom_is_open():
     assert found.outcome is Word.DRAFT
     assert (found.q, found.b, found.v, found.h, found.not_s) == (None, 1, 1, None, None)
     assert found.reasons == ("no_rollouts: the spec asks for no rollouts; unproven: h, not_s",)
+
+
+TRIED = {"rollouts": Word.DONE, "triage": Word.DONE, "calibrate": Word.IN_BAND, "probe": Word.CLEAN}
+
+
+def tried(**words):
+    """Records of a revision whose trials were judged."""
+    return records(**{**TRIED, **words})
+
+
+def test_every_factor_at_one_ships():
+    found = judged(tried(), rollouts=True)
+    assert (found.outcome, found.q, found.b, found.v, found.h, found.not_s) == (Word.SHIP, 1, 1, 1, 1, 1)
+    assert judged(tried(sweep=Word.IN_BAND), rollouts=True, sweep=True).outcome is Word.SHIP
+
+
+@pytest.mark.parametrize(
+    ("words", "outcome", "zero"),
+    [
+        ({"calibrate": Word.HARDEN}, Word.SHELVE_EASY, "h"),
+        ({"calibrate": Word.EASE}, Word.SHELVE_HARD, "h"),
+        ({"calibrate": Word.TOO_HARD}, Word.SHELVE_HARD, "h"),
+        ({"calibrate": Word.BROKEN}, Word.DROP, "h"),
+        ({"sweep": Word.HARDEN}, Word.SHELVE_EASY, "h"),
+        ({"sweep": Word.TOO_HARD}, Word.SHELVE_HARD, "h"),
+        ({"probe": Word.HACKED}, Word.DROP, "not_s"),
+        ({"triage": Word.DEFECT}, Word.DROP, "v"),
+    ],
+)
+def test_a_no_without_a_revision_left_goes_to_its_shelf(words, outcome, zero):
+    found = judged(tried(**words), rollouts=True, sweep="sweep" in words, revision=3)
+    assert found.outcome is outcome
+    assert (found.q, getattr(found, zero)) == (0, 0)
+    assert found.reasons[-1] == "no_revision: revision 3 is the last that the spec allows"
+
+
+def test_a_revision_that_nothing_can_mend_says_what_was_tried():
+    found = judged(tried(calibrate=Word.HARDEN, synthesize=Word.GAVE_UP), rollouts=True)
+    assert found.outcome is Word.SHELVE_EASY
+    assert found.reasons == ("calibrate_harden: because of calibrate", "synthesize_gave_up: because of synthesize")
+
+
+def test_too_many_trials_without_a_label_do_not_ship():
+    found = tried()
+    found["calibrate"] = record("calibrate", Word.IN_BAND, unlabelled=0.2)
+    assert (judged(found, rollouts=True).outcome, judged(found, rollouts=True).v) == (Word.DROP, 0)
+    found["calibrate"] = record("calibrate", Word.IN_BAND, unlabelled=0.1)
+    assert judged(found, rollouts=True).outcome is Word.SHIP
+
+
+def test_a_probe_with_a_part_left_open_leaves_its_factor_open():
+    found = tried()
+    found["probe"] = record("probe", Word.CLEAN, not_s=None)
+    judgement = judged(found, rollouts=True)
+    assert (judgement.outcome, judgement.q, judgement.not_s) == (Word.DRAFT, None, None)
+    assert judgement.reasons == ("unjudged: no block has judged not_s",)
+
+
+def test_bands_without_trials_prove_no_headroom():
+    assert judged(tried()).h is None
+
+
+def test_a_sweep_that_has_not_settled_leaves_headroom_open():
+    assert judged(tried(), rollouts=True, sweep=True).h is None
+
+
+def test_a_warning_of_calibrate_is_a_reason():
+    found = tried()
+    found["calibrate"] = record("calibrate", Word.IN_BAND, warnings=["unbanded_sweep: x"])
+    assert judged(found, rollouts=True).reasons[-1] == "unbanded_sweep: x"
 
 
 def test_a_short_task_is_a_draft_and_says_so_first():
@@ -132,7 +203,7 @@ def test_a_no_is_not_held_back_by_a_review():
 
 
 def test_a_judge_that_has_not_settled_is_no_verdict():
-    with pytest.raises(ValueError, match="wanted the records of strength, sanity, static, got not all of them"):
+    with pytest.raises(ValueError, match="wanted the records of strength, sanity, static, triage, got not all of them"):
         judged(records(upto="sanity"))
 
 

@@ -9,21 +9,29 @@ ROUTES = Routes(Rulebook(None).load("routes"))
 
 
 def test_every_word_of_every_block_has_one_route():
-    assert {pair for pair, _ in ROUTES} == {(step.block, word) for step in STEPS for word in step.says}
+    assert {pair for pair, _ in ROUTES} >= {(step.block, word) for step in STEPS for word in step.says}
 
 
 def test_the_blocks_stand_in_the_order_of_the_plan():
-    assert list(dict.fromkeys(block for (block, _), _ in ROUTES)) == [step.block for step in STEPS]
+    blocks = [step.block for step in STEPS]
+    assert [block for block in dict.fromkeys(block for (block, _), _ in ROUTES) if block in blocks] == blocks
 
 
 def test_before_images_a_no_ends_the_spec_and_from_images_on_it_is_mended():
     blocks = [step.block for step in STEPS]
     at = blocks.index("images")
-    stops = {(b, w): r for (b, w), r in ROUTES if r.go is not Go.CONTINUE and b != "gate"}
+    stops = {
+        (b, w): r for (b, w), r in ROUTES if r.go not in (Go.CONTINUE, Go.MORE) and b not in ("gate", "synthesize")
+    }
     assert stops[("pick", Word.PARKED)] == Route(Go.END, Word.PARKED)
     del stops[("pick", Word.PARKED)]
+    before = set(blocks[:at])
     for (block, _), route in stops.items():
-        assert route == (Route(Go.END, Word.REJECT) if blocks.index(block) < at else Route(Go.SYNTHESIZE))
+        assert route == (Route(Go.END, Word.REJECT) if block in before else Route(Go.SYNTHESIZE))
+
+
+def test_only_blocks_that_judge_a_band_ask_for_more_trials():
+    assert {pair for pair, route in ROUTES if route.go is Go.MORE} == {("calibrate", Word.MORE), ("sweep", Word.MORE)}
 
 
 def test_only_a_verdict_worth_showing_is_exported():
