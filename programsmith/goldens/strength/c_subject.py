@@ -10,17 +10,18 @@ import json
 import posixpath
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from programsmith.errors import InfraError
 from programsmith.goldens.strength.operators import Mutation
-from programsmith.goldens.strength.subject import Bench
+from programsmith.goldens.strength.subject import Bench, Chosen
 from programsmith.payload.verifier.environment import BASE_ENV, WORK
-from programsmith.payload.verifier.launcher import Launcher, Request
+from programsmith.payload.verifier.launcher import Launcher, Request, Result
 from programsmith.payload.verifier.model import Case, FileEntry
+from programsmith.records.golden import Golden
 from programsmith.sandboxes import open_launcher
 from programsmith.sandboxes.view import list_view
 from programsmith.sources.tree import SourceTree
@@ -64,8 +65,16 @@ class CSubject:
         self._open.append(workspace)
         return workspace
 
-    def trace(self, case: Case) -> frozenset[str]:
+    def answers(self, tree: Path, goldens: Iterator[Golden], limits: Chosen) -> Iterator[tuple[Golden, Result]]:
+        """One launch per case."""
+        for golden in goldens:
+            yield golden, self._bench.run(golden.case, tree, limits(golden))
+
+    def trace(self, goldens: Sequence[Golden]) -> list[frozenset[str]]:
         """Run the coverage build, hand its counters to gcov, keep the lines that were counted."""
+        return [self._trace(golden.case) for golden in goldens]
+
+    def _trace(self, case: Case) -> frozenset[str]:
         bench = self._bench
         request = bench.request(case, self._coverage.tree)
         prefix = WORK.encode() + b"/" + COUNTERS

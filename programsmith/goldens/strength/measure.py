@@ -21,8 +21,12 @@ from programsmith.errors import InfraError
 from programsmith.goldens.strength.operators import Mutation, mutations
 from programsmith.goldens.strength.subject import Bench, Subject
 from programsmith.payload.verifier.launcher import Result
-from programsmith.payload.verifier.model import Expected, FileEntry
+from programsmith.payload.verifier.model import Expected, FileEntry, Limits
 from programsmith.records.golden import Golden, Kills, Mutant, Split
+
+SLICE = 32  # mutants that are drawn before any of them is judged
+CHUNK = 8  # cases that one thread takes at a time
+OVERRUN = "overrun"
 
 
 def differs(result: Result, golden: Golden) -> bool:
@@ -62,6 +66,11 @@ class _Run:
     clock: Callable[[], float] = time.monotonic
     skipped: Counter[str] = field(default_factory=Counter)
 
+    def limits(self, golden: Golden) -> Limits:
+        """What a mutant may use on a case: a few times the oracle's own time."""
+        cpu = max(self.rule["cpu_floor_seconds"], self.rule["cpu_factor"] * golden.cpu_seconds)
+        return replace(self.bench.limits, cpu_seconds=cpu, wall_seconds=2 * cpu + 1)
+
 
 def measure(
     subject: Subject, bench: Bench, goldens: Sequence[Golden], split: Split, rule: Mapping[str, Any], workers: int
@@ -73,10 +82,7 @@ def measure(
     """
     sides = {i: side for side in ("held_out", "public", "reserve") for i in getattr(split, side)}
     run = _Run(subject=subject, bench=bench, goldens=goldens, sides=sides, rule=rule, workers=workers)
-    with ThreadPoolExecutor(workers) as pool:
-        traces = dict(zip((g.id for g in goldens), pool.map(lambda g: subject.trace(g.case), goldens), strict=True))
-        stable = list(pool.map(lambda g: not differs(bench.run(g.case, subject.tree), g), goldens))
-    usable = [g for g, same in zip(goldens, stable, strict=True) if same]
+    traces, usable = _baseline(run)
     run.skipped["debug_build_differs"] = len(goldens) - len(usable)
     covering: dict[str, list[Golden]] = {}
     for golden in usable:
@@ -92,6 +98,21 @@ def measure(
         scope_lines=subject.scope_lines(),
         skipped=dict(sorted(run.skipped.items())),
     )
+
+
+def _baseline(run: _Run) -> tuple[dict[str, frozenset[str]], list[Golden]]:
+    """The lines of every case, and the cases that the unmutated build answers as the oracle did."""
+    subject, limits = run.subject, run.bench.limits
+    chunks = [run.goldens[i : i + CHUNK] for i in range(0, len(run.goldens), CHUNK)]
+
+    def same(chunk: Sequence[Golden]) -> list[Golden]:
+        told = subject.answers(subject.tree, iter(chunk), lambda _: limits)
+        return [golden for golden, result in told if not differs(result, golden)]
+
+    with ThreadPoolExecutor(run.workers) as pool:
+        traced = [lines for part in pool.map(subject.trace, chunks) for lines in part]
+        usable = [golden for part in pool.map(same, chunks) for golden in part]
+    return {golden.id: lines for golden, lines in zip(run.goldens, traced, strict=True)}, usable
 
 
 def draw(sources: Mapping[str, bytes], lines: Iterable[str], rule: Mapping[str, Any], language: str) -> list[Mutation]:
@@ -132,8 +153,10 @@ def _kill_all(run: _Run, drawn: Sequence[Mutation], covering: Mapping[str, list[
     wanted, rest = run.rule["count"], list(drawn)
     with ThreadPoolExecutor(run.workers) as pool:
         while rest and len(judged) < wanted and run.clock() < end:
-            batch, rest = rest[: wanted - len(judged)], rest[wanted - len(judged) :]
-            judged.extend(mutant for mutant in pool.map(attempt, batch) if mutant)
+            size = min(SLICE, wanted - len(judged))
+            # Neighbours in one file are built one after the other, so each build compiles one file.
+            part, rest = sorted(rest[:size]), rest[size:]
+            judged.extend(mutant for mutant in pool.map(attempt, part) if mutant)
     return judged
 
 
@@ -145,18 +168,13 @@ def _kill(run: _Run, slot: int, mutation: Mutation, cases: Sequence[Golden]) -> 
     order = sorted(cases, key=lambda g: random.Random(f"{run.rule['seed']}:{g.id}").random())  # noqa: S311
     found: Counter[str] = Counter()
     killers: list[str] = []
-    timeouts = 0
-    for golden in order:
-        side = run.sides[golden.id]
-        if found[side] >= run.rule["killers"] or timeouts >= run.rule["timeouts"]:
-            continue
-        cpu = max(run.rule["cpu_floor_seconds"], run.rule["cpu_factor"] * golden.cpu_seconds)
-        limits = replace(run.bench.limits, cpu_seconds=cpu, wall_seconds=2 * cpu + 1)
-        result = run.bench.run(golden.case, tree, limits)
-        if differs(result, golden):
-            found[side] += 1
+    most = run.rule["killers"]
+    wanted = (g for g in order if found[run.sides[g.id]] < most and found[OVERRUN] < run.rule["timeouts"])
+    for golden, result in run.subject.answers(tree, wanted, run.limits):
+        if differs(result, golden) and found[run.sides[golden.id]] < most:
+            found[run.sides[golden.id]] += 1
             killers.append(golden.id)
-        timeouts += bool(result.limits_hit & {"cpu", "wall"})
+        found[OVERRUN] += bool(result.limits_hit & {"cpu", "wall"})
     source = run.subject.sources[mutation.path]
     name = f"{mutation.path}:{mutation.line}:{mutation.start}:{mutation.operator}:{mutation.text.hex()[:16]}"
     return Mutant(

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import shutil
-from collections.abc import Iterator
+import signal
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from types import CodeType
+from typing import Any
 
-import programsmith.payload.coverage.trace as tracer
+from programsmith.errors import InfraError
 from programsmith.goldens.strength.operators import Mutation
-from programsmith.goldens.strength.subject import Bench
-from programsmith.payload.verifier.environment import ORACLE, WORK
-from programsmith.payload.verifier.launcher import Mount
-from programsmith.payload.verifier.model import Case
+from programsmith.goldens.strength.subject import Bench, Chosen
+from programsmith.payload.coverage import batch
+from programsmith.payload.verifier.environment import ORACLE, case_env
+from programsmith.payload.verifier.launcher import Mount, Result
+from programsmith.payload.verifier.model import Case, Limits, b64, decode_file, encode_case, unb64
+from programsmith.records.golden import Golden
 from programsmith.sources.tree import SourceTree
 
 INTERPRETER = b"/usr/bin/python3"
-TRACER = b"/opt/coverage/trace.py"
-LINES = b".programsmith-lines"
+PROGRAM = b"/opt/coverage/batch.py"
+BATCH = 8
+OVERRUNS = (signal.SIGALRM, signal.SIGXCPU, signal.SIGKILL)
 
 
 class PythonSubject:
@@ -32,20 +39,41 @@ class PythonSubject:
         self.sources = {path: (tree / inside).read_bytes() for inside, path in self._installed.items()}
         self._copies: dict[int, tuple[Path, Path | None]] = {}
 
-    def trace(self, case: Case) -> frozenset[str]:
-        """Lines that a case executes, read from a file that the tracer leaves in the work directory."""
-        report = WORK.encode() + b"/" + LINES
-        traced = (INTERPRETER, TRACER, report, ORACLE.encode(), self._bench.facts.program.encode())
-        request = self._bench.request(case, self.tree, *traced)
-        folder = Path(tracer.__file__).parent
-        request = replace(request, mounts=(*request.mounts, Mount(source=str(folder), target="/opt/coverage")))
-        result = self._bench.launcher.run(request)
-        left = next((f.content for f in result.files or () if f.path == LINES), b"")
-        return frozenset(self._locked(line) for line in left.splitlines()) - {""}
+    def trace(self, goldens: Sequence[Golden]) -> list[frozenset[str]]:
+        """Lines that each case executes, told by a line tracer in the case's process."""
+        told = self._batch(self.tree, goldens, lambda _: self._bench.limits, trace=True)
+        return [frozenset(self._locked(line) for line in one["lines"]) - {""} for one in told]
 
-    def _locked(self, line: bytes) -> str:
-        path, _, number = line.decode("utf-8", "surrogateescape").rpartition(":")
-        known = self._installed.get(path)
+    def answers(self, tree: Path, goldens: Iterator[Golden], limits: Chosen) -> Iterator[tuple[Golden, Result]]:
+        """Several cases per launch, each in a fork of one interpreter."""
+        while chunk := list(islice(goldens, BATCH)):
+            told = self._batch(tree, chunk, limits, trace=False)
+            yield from zip(chunk, map(_result, told), strict=True)
+
+    def _batch(self, tree: Path, goldens: Sequence[Golden], limits: Chosen, *, trace: bool) -> list[dict[str, Any]]:
+        bench = self._bench
+        cases = [_asked(golden, limits(golden)) for golden in goldens]
+        command = (INTERPRETER, PROGRAM, ORACLE.encode(), bench.facts.program.encode())
+        request = bench.request(Case(argv=()), tree, *command)
+        wall = sum(case["wall"] for case in cases) + bench.limits.wall_seconds
+        room = replace(
+            bench.limits,
+            cpu_seconds=wall,
+            wall_seconds=wall,
+            output_bytes=len(cases) * 4 * bench.limits.output_bytes,
+        )
+        mounts = (*request.mounts, Mount(source=str(Path(batch.__file__).parent), target="/opt/coverage"))
+        stdin = json.dumps({"trace": trace, "cases": cases}).encode("ascii")
+        result = bench.launcher.run(replace(request, limits=room, mounts=mounts, stdin=stdin, collect=False))
+        told = [json.loads(line) for line in result.stdout.splitlines()]
+        if result.fault or len(told) != len(cases):
+            end = result.fault or result.stderr[-300:].decode("ascii", "backslashreplace")
+            raise InfraError(f"strength: {len(told)} of {len(cases)} cases were run: {end}")
+        return told
+
+    def _locked(self, line: str) -> str:
+        path, _, number = line.rpartition(":")
+        known = self._installed.get(unb64(path).decode("utf-8", "surrogateescape"))
         return f"{known}:{number}" if known else ""
 
     def scope_lines(self) -> int:
@@ -106,3 +134,23 @@ def _code_lines(code: CodeType) -> set[int]:
         lines.update(line for _, _, line in current.co_lines() if line)
         stack.extend(c for c in current.co_consts if isinstance(c, CodeType))
     return lines
+
+
+def _asked(golden: Golden, limits: Limits) -> dict[str, Any]:
+    """A case in the form that the batch program reads."""
+    case = encode_case(golden.case)
+    env = [[b64(name), b64(value)] for name, value in case_env(golden.case.env)]
+    return {**case, "env": env, "cpu": limits.cpu_seconds, "wall": limits.wall_seconds}
+
+
+def _result(told: dict[str, Any]) -> Result:
+    """What the batch program told of one case. A signal of its limits is an overrun."""
+    return Result(
+        started=True,
+        exit_code=told["exit_code"],
+        signal=told["signal"],
+        stdout=unb64(told["stdout"]),
+        stderr=unb64(told["stderr"]),
+        files=tuple(sorted(decode_file(entry) for entry in told["files"])),
+        limits_hit=frozenset({"cpu"} if told["signal"] in OVERRUNS else ()),
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -11,7 +11,10 @@ from programsmith.goldens.strength.operators import Mutation
 from programsmith.payload.verifier.environment import ORACLE, case_env
 from programsmith.payload.verifier.launcher import Launcher, Mount, Request, Result
 from programsmith.payload.verifier.model import Case, Limits
+from programsmith.records.golden import Golden
 from programsmith.records.lock import OracleFacts
+
+Chosen = Callable[[Golden], Limits]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,10 +25,9 @@ class Bench:
     facts: OracleFacts
     limits: Limits
 
-    def run(self, case: Case, tree: Path, limits: Limits | None = None) -> Result:
+    def run(self, case: Case, tree: Path, limits: Limits) -> Result:
         """Run a case against the oracle tree on the host path `tree`."""
-        request = self.request(case, tree)
-        return self.launcher.run(replace(request, limits=limits or self.limits))
+        return self.launcher.run(replace(self.request(case, tree), limits=limits))
 
     def request(self, case: Case, tree: Path, *command: bytes) -> Request:
         """The launch of the oracle with a case's arguments, or of `command` with them."""
@@ -49,8 +51,11 @@ class Subject(Protocol):
     def sources(self) -> Mapping[str, bytes]:
         """Mutable files by their path in the locked source."""
 
-    def trace(self, case: Case) -> frozenset[str]:
-        """Lines (`path:line`) that a case executes; empty where the run could not be traced."""
+    def trace(self, goldens: Sequence[Golden]) -> list[frozenset[str]]:
+        """Lines (`path:line`) that each case executes; empty where a run could not be traced."""
+
+    def answers(self, tree: Path, goldens: Iterator[Golden], limits: Chosen) -> Iterator[tuple[Golden, Result]]:
+        """Run cases against `tree` in order; a case is drawn from the iterator no sooner than it is needed."""
 
     def scope_lines(self) -> int:
         """Executable lines of all sources."""
