@@ -128,10 +128,16 @@ def _children_seconds() -> float:
 def _limit(limits: Limits) -> None:
     """Limits per process, which is all that a container without control groups of its own can hold to."""
     seconds = math.ceil(limits.cpu_seconds) + 1
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    resource.setrlimit(resource.RLIMIT_DATA, (limits.memory_bytes, limits.memory_bytes))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limits.work_bytes, limits.work_bytes))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    wanted = {
+        resource.RLIMIT_CPU: seconds,
+        resource.RLIMIT_DATA: limits.memory_bytes,
+        resource.RLIMIT_FSIZE: limits.work_bytes,
+        resource.RLIMIT_CORE: 0,
+    }
+    for kind, most in wanted.items():
+        hard = resource.getrlimit(kind)[1]  # an agent's place may allow less, and nobody can raise that
+        value = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (value, value))
 
 
 def _flow(process: subprocess.Popen[bytes], request: Request) -> Flow:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import json
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from programsmith.blocks import create, images
+from programsmith.blocks import create, grade, images, trial
 from programsmith.bundle.manifest import Manifest
 from programsmith.compiler.plan import STEP
 from programsmith.job import Job, Rules, Tracked
@@ -22,9 +24,10 @@ from programsmith.payload.verifier.tree import write_tree
 from programsmith.records import codec
 from programsmith.records.golden import Golden, Provenance, Split
 from programsmith.records.lock import Candidate, EntryPoint, Lock, OracleFacts
+from programsmith.records.trial import Assignment, Grade, Trial, pair_of
 from programsmith.rulebook.load import Rulebook
 from programsmith.sandboxes import open_launcher
-from programsmith.sources.tree import SourceTree, tree_digest, write_tar
+from programsmith.sources.tree import SourceTree, read_tar, tree_digest, write_tar
 from programsmith.toolchains.build import build_source
 from programsmith.toolchains.load import toolchains
 from programsmith.toolchains.recipe import BuildRequest
@@ -249,3 +252,110 @@ def toys(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Toy]:
 def toy(toys: Callable[[str, str], Toy], tmp_path: Path) -> Toy:
     """The Python task, in a copy of its own."""
     return toys("python", "python").copy(tmp_path / "toy")
+
+
+READS = ("r/manifest.json", "r/bundle/", "r/environments.json", "lock.json", "source.tar")
+
+
+@dataclass
+class Bench:
+    """One toy task and an empty project; `run` makes a trial of a spec entry."""
+
+    toy: Any
+    folder: Path
+    wall: str = "60s"
+    generation: int = 1
+    trial_limits: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def project(self) -> Path:
+        return self.folder / "project"
+
+    def script(self, text: str, name: str = "agent.py", mode: int = 0o644) -> dict[str, Any]:
+        """The entry of a scripted agent."""
+        path = self.project / "agents" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        path.chmod(mode)
+        return {"agent": "scripted", "model": None, "script": f"agents/{name}", "trials": 6}
+
+    def job(self, entry: Mapping[str, Any], index: int = 0, *, ceiling: bool = False) -> Job:
+        pair = pair_of(entry)
+        which = Assignment(agent=pair.agent, model=pair.model, index=index, batch=0, ceiling=ceiling, entry=entry)
+        place = self.folder / which.folder
+        scratch = self.folder / "scratch"
+        shutil.rmtree(scratch, ignore_errors=True)
+        for made in (place, scratch, self.project):
+            made.mkdir(parents=True, exist_ok=True)
+        names = ("t/artifact.tar", "t/transcript.json", "t/details.json")
+        own = {name: place / name.removeprefix("t/") for name in names}
+        spec = {"budget": {"agent_wall": self.wall}, "generation": self.generation, "task": {"oracle_access": "none"}}
+        return Job(
+            spec=Tracked("spec field", spec, ("budget.agent_wall", "generation", "task.oracle_access")),
+            rules=Rules(self.rule, ("limits", "toolchains")),
+            inputs={**{name: self.toy.path(name) for name in READS}, "t/artifact.tar": own["t/artifact.tar"]},
+            outputs=own,
+            scratch=scratch,
+            project=self.project,
+            store=self.folder,
+            dist=self.folder,
+            trial=which,
+        )
+
+    def rule(self, name: str) -> Any:
+        value = copy.deepcopy(Rulebook(None).load(name))
+        if name == "limits":
+            value["trial"] |= self.trial_limits
+        return value
+
+    def run(self, entry: Mapping[str, Any], index: int = 0, *, ceiling: bool = False) -> Left:
+        job = self.job(entry, index, ceiling=ceiling)
+        outcome = trial.run(job)
+        return Left(job=job, trial=codec.decode(Trial, outcome.evidence))
+
+    def sh(self, line: str) -> Left:
+        """A trial of the agent `command`."""
+        return self.run(command_entry(line))
+
+
+def command_entry(line: str) -> dict[str, Any]:
+    return {"agent": "command", "model": None, "command": line, "folder": None, "trials": 1}
+
+
+@dataclass
+class Left:
+    """What a trial left."""
+
+    job: Job
+    trial: Trial
+
+    @property
+    def files(self) -> dict[bytes, FileEntry]:
+        return {e.path: e for e in read_tar(self.job.outputs["t/artifact.tar"])}
+
+    @property
+    def transcript(self) -> dict[str, Any]:
+        value: dict[str, Any] = json.loads(self.job.outputs["t/transcript.json"].read_bytes())
+        return value
+
+    @property
+    def seen(self) -> str:
+        text: str = self.transcript["steps"][1]["observation"]["results"][0]["content"]
+        return text
+
+    def grade(self) -> Grade:
+        shutil.rmtree(self.job.scratch)
+        self.job.scratch.mkdir()
+        return codec.decode(Grade, grade.run(self.job).evidence)
+
+
+@pytest.fixture
+def bench(toys: Callable[[str, str], Toy], tmp_path: Path) -> Bench:
+    """Trials of the Python task, which they leave as it is."""
+    return Bench(toy=toys("python", "python"), folder=tmp_path)
+
+
+@pytest.fixture
+def own_bench(toys: Callable[[str, str], Toy], tmp_path: Path) -> Bench:
+    """Trials of a Python task of their own."""
+    return Bench(toy=toys("python", "python").copy(tmp_path / "toy"), folder=tmp_path / "bench")
