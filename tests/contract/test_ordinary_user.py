@@ -16,7 +16,7 @@ from programsmith.sandboxes.hostile import remove_tree
 
 USER = 54321
 SUITES = ("test_launcher.py", "test_launcher_files.py", "test_launcher_limits.py", "test_launcher_isolation.py",
-          "test_launcher_faults.py", "test_sandbox.py")  # fmt: skip
+          "test_launcher_faults.py", "test_sandbox.py", "test_sandbox_places.py")  # fmt: skip
 
 
 BECOME = ("setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups")
