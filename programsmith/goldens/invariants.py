@@ -53,8 +53,11 @@ class Stock:
 
 def broken(before: Split, after: Split, stock: Stock) -> list[str]:
     """What `after` breaks that `before` kept, one line each; what must hold whatever was, first."""
+    strange = list(_identity(before, after, stock))
+    if strange:
+        return strange
     old = dict(_faults(before, stock))
-    return [*_identity(before, after, stock), *(text for name, text in _faults(after, stock) if name not in old)]
+    return [text for name, text in _faults(after, stock) if name not in old]
 
 
 def settle(split: Split, stock: Stock) -> Split:

@@ -69,9 +69,11 @@ def need_of(records: Mapping[str, Record], rule: Mapping[str, Any]) -> Need:
 
 
 def choose(need: Need, parent: Parent, stock: Stock, rule: Mapping[str, Any], repeatable: Collection[str]) -> Choice:
-    """Go down the ladder. Operations on named cases are taken together, of the others the first that holds."""
+    """Go down the ladder. Operations on named cases are taken together; of the others the first that holds, alone."""
     split, lineage, refused = parent.split, parent.lineage, list[Refusal]()
     for name in () if _unearned(need.labels) else rule["ladders"][need.ladder]:
+        if split != parent.split and not KINDS[name].named:
+            break
         limit = rule["operations"][name]
         seen = seen_of(name, need, repeatable)
         used = sum(op.name == name for op in parent.lineage.operations)

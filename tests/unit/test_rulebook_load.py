@@ -1,6 +1,7 @@
 """Rule files: packaged, overridden, refused; their digests; their schemas."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -141,7 +142,7 @@ def test_a_wrong_rule_is_one_line(project, old, new, line):
 def test_a_route_that_ends_nowhere_is_one_line(project):
     override(project, "routes.yaml", "drop: {end: drop}", "drop: {end: dorp}")
     line = refusal(project, "routes")
-    assert line.startswith("rules/routes.yaml:19: gate.drop.end: wanted one of `ship`, `draft`")
+    assert re.match(r"rules/routes.yaml:\d+: gate.drop.end: wanted one of `ship`, `draft`", line)
     assert line.endswith("got `dorp`; did you mean `drop`?")
 
 
