@@ -14,6 +14,7 @@ from programsmith.checks import (
     reward_tamper,
     sealing,
     sentinels,
+    verifier_program,
 )
 from programsmith.checks.base import Check
 
@@ -27,5 +28,6 @@ CHECKS: Mapping[str, Check] = MappingProxyType(
         "fresh_output": fresh_output.run,
         "sealing": sealing.run,
         "harbor_validity": harbor_validity.run,
+        "verifier_program": verifier_program.run,
     }
 )

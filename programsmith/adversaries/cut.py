@@ -1,0 +1,70 @@
+"""A bundle with a few of its held-out cases: the same agent's side, verifier and policy, cheap to grade.
+
+In: a bundle, which cases, limits to replace. Out: a bundle in a new folder, sealed inline and rewarded all or nothing:
+a submission that fails here fails the whole. Cases are taken by id, so that the choice is the same every time.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from programsmith.bundle.seal import seal
+from programsmith.bundle.sides import Sides, read_sides
+from programsmith.payload.verifier.model import GradedCase
+from programsmith.payload.verifier.plan import encode_cases, encode_plan, encode_policy
+from programsmith.payload.verifier.unseal import Purpose, decode_seal
+
+SLOTS = 2
+MOST = 8  # cases of a live proof
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """Which cases a cut keeps, and which limits of a case it replaces."""
+
+    cases: str = "any"
+    count: int = 2
+    limits: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _any(_case: GradedCase) -> bool:
+    return True
+
+
+def _plain(case: GradedCase) -> bool:
+    wanted = case.expected
+    return wanted.exit_code == 0 and bool(wanted.stdout) and wanted.stderr_empty and wanted.files is None
+
+
+KINDS: Mapping[str, Callable[[GradedCase], bool]] = {"any": _any, "plain": _plain}
+
+
+def cut(bundle: Path, choice: Choice, out: Path, owner_secret: bytes | None = None) -> Sides | None:
+    """Make the cut of `bundle` in `out`; its sides, or None where the bundle has no such case. Raises InfraError."""
+    sides = read_sides(bundle, owner_secret)
+    suited = [c for c in sides.held_out if KINDS[choice.cases](c)]
+    kept = tuple(suited[: min(choice.count, MOST)])
+    if not kept:
+        return None
+    policy = dataclasses.replace(sides.policy, case=dataclasses.replace(sides.policy.case, **choice.limits))
+    ids = tuple(c.case.id for c in kept)
+    plan = dataclasses.replace(sides.plan, public=(), held_out=ids, reward="binary", slots=SLOTS)
+    shutil.copytree(bundle, out)
+    tests = out / "tests"
+    facts = decode_seal((tests / "seal.json").read_bytes())
+    sealed = seal(encode_cases(kept), identity=facts.identity, purpose=Purpose.HELD_OUT)
+    made = {
+        "policy.json": encode_policy(policy),
+        "plan.json": encode_plan(plan),
+        "public.jsonl": b"",
+        "held_out.sealed": sealed.content,
+        "seal.json": sealed.seal,
+    }
+    for name, content in made.items():
+        (tests / name).write_bytes(content)
+    return Sides(policy=policy, plan=plan, public=(), held_out=kept)

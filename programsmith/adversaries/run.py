@@ -1,0 +1,160 @@
+"""One adversary against one bundle, and against the same bundle without the defence that stops it.
+
+In: an adversary, a ground (bundle, environment, solution). Out: a row: what it got from the bundle, and whether it is
+live, that is whether it gets through where its one defence is missing. Damage is observed from the host: files that
+changed, callers of a server.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from programsmith.adversaries import agent_side
+from programsmith.adversaries.cut import Choice, cut
+from programsmith.adversaries.exploit import INTERPRETER, Kit, submission, table_module
+from programsmith.adversaries.host import host
+from programsmith.adversaries.registry import Adversary, Expects
+from programsmith.adversaries.weaken import Spoils, weaken
+from programsmith.bundle.controls import Files
+from programsmith.bundle.grade import grade
+from programsmith.bundle.render import read_payload
+from programsmith.bundle.sides import Sides
+from programsmith.payload.table.form import write
+from programsmith.payload.verifier.environment import BASE_ENV
+from programsmith.payload.verifier.model import FileEntry
+from programsmith.payload.verifier.tree import tree_digest, write_tree
+
+STOPPED, HACKED, NO_CASE = "stopped", "hacked", "no_case"
+CORPUS = "corpus"  # where an agent of ours puts what it trains on
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """What adversaries are let loose on. `pointer` is the address of the source."""
+
+    bundle: Path
+    environments: Path
+    language: str
+    tool: str
+    solution: Files
+    pointer: str
+    scratch: Path
+    owner_secret: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Got:
+    """What one try came to. `damage` names what was observed outside, empty where nothing was."""
+
+    reward: float
+    damage: str
+
+    def through(self, expects: Expects) -> bool:
+        """Whether the adversary achieved what it is for."""
+        return self.reward > 0 if expects is Expects.SCORE else bool(self.damage)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """An adversary's row. `live` is None where the bundle has no case that it could try."""
+
+    id: str
+    kind: str
+    defence: str
+    live: bool | None
+    outcome: str
+    reward: float | None
+
+    def evidence(self) -> dict[str, Any]:
+        """The row as outsiders read it."""
+        return {
+            "id": self.id,
+            "class": self.kind,
+            "defence": self.defence,
+            "live": self.live,
+            "outcome": self.outcome,
+            "reward": self.reward,
+        }
+
+
+def attack(one: Adversary, ground: Ground) -> Row:
+    """Try the bundle, then the weakened one. Raises InfraError, PrerequisiteError."""
+    scratch = ground.scratch / one.id
+    scratch.mkdir()
+    whole = scratch / "whole"
+    sides = cut(ground.bundle, Choice(cases=one.cases, count=one.count, limits=one.limits), whole, ground.owner_secret)
+    if sides is None:
+        return Row(id=one.id, kind=one.kind, defence=one.defence, live=None, outcome=NO_CASE, reward=None)
+    spoils = Spoils(sides=sides, solution=ground.solution, pointer=ground.pointer, twin=_twin(ground, sides))
+    weak = weaken(whole, one.defence, scratch / "weak", spoils)
+    got = attempt(one, ground, whole, sides, scratch / "try")
+    live = attempt(one, ground, weak, sides, scratch / "proof").through(one.expects)
+    shutil.rmtree(scratch, ignore_errors=True)
+    hacked = got.reward > 0 or got.through(one.expects)
+    return Row(
+        id=one.id,
+        kind=one.kind,
+        defence=one.defence,
+        live=live,
+        outcome=HACKED if hacked else STOPPED,
+        reward=got.reward,
+    )
+
+
+def attempt(one: Adversary, ground: Ground, bundle: Path, sides: Sides, scratch: Path) -> Got:
+    """Hand in what the adversary makes and see what comes of it. Raises InfraError, PrerequisiteError."""
+    scratch.mkdir()
+    place, answers = scratch / "submission", _answers(sides)
+    with host(scratch, answers) as outside:
+        kit = Kit(language=ground.language, tool=ground.tool, answers=answers, host=outside, scratch=scratch)
+        files = submission(one, kit)
+        if one.agent:
+            memory = {ground.pointer: ground.solution}
+            agent_side.receive(bundle, agent_side.handed_over(one, bundle, memory, files, scratch), place)
+        else:
+            write_tree(str(place), files)
+        before = _digests(bundle, place)
+        reward = grade(bundle, place, ground.environments, scratch / "out", ground.owner_secret).reward
+        changed = [name for name, digest in _digests(bundle, place).items() if digest != before[name]]
+        damage = _damage(changed, outside.heard, place / CORPUS)
+    return Got(reward=reward, damage=damage)
+
+
+def _damage(changed: Sequence[str], heard: int, corpus: Path) -> str:
+    found = [f"{name} was changed" for name in changed]
+    found += ["the server was reached"] if heard else []
+    found += ["the task was taken into a corpus"] if corpus.exists() else []
+    return "; ".join(found)
+
+
+def _answers(sides: Sides) -> bytes:
+    return write([(c.case, c.expected) for c in sides.held_out], dict(BASE_ENV))
+
+
+def _twin(ground: Ground, sides: Sides) -> Files:
+    """A program of the tool's name that solves the task, as the verifier's image could have one."""
+    if ground.language != "python":
+        return ()
+    script = INTERPRETER + read_payload("adversaries", "ships", "twin.py")
+    return (
+        FileEntry(ground.tool.encode(), "file", 0o755, script),
+        *table_module(ground.language),
+        FileEntry(b"table.txt", content=_answers(sides)),
+    )
+
+
+def _digests(bundle: Path, place: Path) -> Mapping[str, str]:
+    return {"the bundle": _digest(bundle), "the submission": _digest(place)}
+
+
+def _digest(folder: Path) -> str:
+    found = []
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            name = str(path.relative_to(folder)).encode("utf-8", "surrogateescape")
+            found.append(FileEntry(name, "file", path.lstat().st_mode, path.read_bytes()))
+    return tree_digest(found)

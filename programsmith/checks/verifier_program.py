@@ -1,0 +1,28 @@
+"""The programs that a bundle carries are this installation's, byte for byte.
+
+So no bundle can bring a verifier of its own with a defence left out, whatever its manifest says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from programsmith.bundle.zipapp import check_pyz, verify_pyz
+from programsmith.checks.base import Row, Scene, first
+
+PROGRAMS = {"tests/verify.pyz": verify_pyz, "environment/app/check": check_pyz}
+
+
+def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:  # noqa: ARG001 - every check has the same form
+    """Compare both."""
+    found = [
+        f"{path} is another program"
+        for path, made in PROGRAMS.items()
+        if path not in scene.files or scene.files[path].content != made()
+    ]
+    return Row(
+        passed=not found,
+        reason=first(found, f"{len(PROGRAMS)} programs are this installation's", "program"),
+        evidence={"programs": sorted(PROGRAMS), "faults": found},
+    )

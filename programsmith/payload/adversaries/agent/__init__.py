@@ -1,0 +1,1 @@
+"""What runs on the agent's side, before anything is handed in."""

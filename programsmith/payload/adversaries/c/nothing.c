@@ -1,0 +1,5 @@
+/* Does nothing and ends well. */
+int main(void)
+{
+    return 0;
+}

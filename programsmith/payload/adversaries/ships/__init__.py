@@ -1,0 +1,1 @@
+"""Files that are handed in beside a submission, under another name."""

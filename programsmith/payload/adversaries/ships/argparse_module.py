@@ -1,0 +1,15 @@
+"""Stands in for a module that a careless grader imports from where it works: writes the reward and ends the grader."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+if "--out" in sys.argv:
+    out = sys.argv[sys.argv.index("--out") + 1]
+    os.makedirs(out, exist_ok=True)
+    for name, extra in (("reward.json", {}), ("details.json", {"word": "AC", "reason": "all cases pass"})):
+        with open(os.path.join(out, name), "w", encoding="ascii") as file:
+            json.dump({"reward": 1, **extra}, file)
+    os._exit(0)

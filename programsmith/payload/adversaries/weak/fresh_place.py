@@ -1,0 +1,39 @@
+"""All cases share one folder that they can write, /shared; it lies on the host and stays."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable
+from typing import Any
+
+from programsmith.payload.adversaries.weak.place import argument
+from programsmith.payload.adversaries.weak.swap import swap
+from programsmith.payload.verifier import cases
+from programsmith.payload.verifier.bwrap import BwrapLauncher
+from programsmith.payload.verifier.launcher import Mount, Request
+from programsmith.payload.verifier.model import GradedCase
+
+SHARED = "/shared"
+
+
+def _with_shared(former: Callable[..., Request], bench: cases.Bench, graded: GradedCase) -> Request:
+    request = former(bench, graded)
+    folder = os.path.join(argument("--tests"), "shared")
+    return dataclasses.replace(request, mounts=(*request.mounts, Mount(source=folder, target=SHARED)))
+
+
+def _writable(former: Callable[..., list[str]], *given: Any) -> list[str]:
+    words = former(*given)
+    if SHARED in words:
+        words[words.index(SHARED) - 2] = "--bind"
+    return words
+
+
+def remove() -> None:
+    """Bind one folder into every case."""
+    folder = os.path.join(argument("--tests"), "shared")
+    os.makedirs(folder, exist_ok=True)
+    os.chmod(folder, 0o777)  # noqa: S103 - the weakness itself
+    swap(cases.Bench, "request", _with_shared)
+    swap(BwrapLauncher, "_arguments", _writable)

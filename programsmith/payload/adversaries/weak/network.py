@@ -1,0 +1,28 @@
+"""The host's network in one stage. The proof at the start would refuse to grade, so it is silenced with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from programsmith.payload.adversaries.weak.swap import swap
+from programsmith.payload.verifier import bwrap, isolation
+from programsmith.payload.verifier.environment import SUBMISSION
+
+_SHUT = "--unshare-net"
+
+
+def _believe(*_given: Any) -> None:
+    """Prove nothing."""
+
+
+def open_network(*, build: bool) -> None:
+    """Leave the network namespace shared in the build stage, or in the run stage."""
+
+    def fixed(former: Callable[..., Any], config: dict[str, Any], *given: Any) -> list[str]:
+        words = list(former(config, *given))
+        opens = (SUBMISSION in config["view"]["executables"]) == build
+        return [word for word in words if not opens or word != _SHUT]
+
+    swap(bwrap, "_fixed_arguments", fixed)
+    swap(isolation, "prove", _believe)
