@@ -116,21 +116,29 @@ def _nulls(bench: Bench, most: float) -> Iterator[dict[str, Any]]:
 
 
 def _row(bench: Bench, name: str, got: Grade, judge: Callable[[Grade], str]) -> dict[str, Any]:
-    """The evidence of one control; `fault` is empty where it got what it must."""
+    """The evidence of one control; `fault` is empty where it got what it must.
+
+    A control that must pass every case names those in `failing` that it does not.
+    """
     bench.job.say(f"{name}: reward {got.reward:g}, {got.word}: {got.reason}")
     counts = {f"{side}_passed": _passed(got, side) for side in SIDES}
     totals = {side: len(got.details["cases"][side]) for side in SIDES}
-    return {"id": name, "reward": got.reward, "word": got.word, **counts, **totals, "fault": judge(got)}
+    failing = {"failing": sorted(_failing(got))} if judge is _all_pass else {}
+    return {"id": name, "reward": got.reward, "word": got.word, **counts, **totals, "fault": judge(got), **failing}
 
 
 def _passed(got: Grade, side: str) -> int:
     return sum(word == CaseWord.AC for word in got.details["cases"][side].values())
 
 
+def _failing(got: Grade) -> dict[str, str]:
+    """Cases of both sides that do not pass, with their words."""
+    words = (both for side in SIDES for both in got.details["cases"][side].items())
+    return {case: word for case, word in words if word != CaseWord.AC}
+
+
 def _all_pass(got: Grade) -> str:
-    failing = [
-        f"{case} {word}" for side in SIDES for case, word in got.details["cases"][side].items() if word != CaseWord.AC
-    ]
+    failing = [f"{case} {word}" for case, word in _failing(got).items()]
     if failing:
         return f"{len(failing)} cases fail, the first is {failing[0]} ({got.word}: {got.reason})"
     return "" if got.reward == 1 else f"reward {got.reward}, wanted 1"

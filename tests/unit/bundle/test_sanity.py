@@ -75,6 +75,10 @@ def test_a_golden_that_the_oracle_does_not_give_fails_the_replay_and_nothing_hid
     faults = {row["id"]: row["fault"] for row in rows if row["fault"]}
     assert set(faults) == {"golden_replay", "source"}
     assert victim in faults["golden_replay"]
+    assert {row["id"]: row["failing"] for row in rows if "failing" in row and row["fault"]} == {
+        "golden_replay": [victim],
+        "source": [victim],
+    }
 
 
 def test_a_null_above_the_share_fails(toy):
