@@ -12,6 +12,7 @@ from programsmith.records.lock import Candidate, Lock
 from programsmith.records.outcome import Outcome, Word
 from programsmith.records.revision import Lineage
 from programsmith.verdict.acceptance import Asked, verdict
+from programsmith.verdict.batches import entries_of
 from programsmith.verdict.review import proposal
 from programsmith.verdict.routes import Routes
 
@@ -40,8 +41,15 @@ def _asked(job: Job, *, accepted: bool) -> Asked:
         min_lines=job.spec("horizon.min_lines", int),
         rule=job.rules("acceptance"),
         sweep=bool(job.spec("sweep", object)),
+        models=_models(job),
         revision=_revision(job),
     )
+
+
+def _models(job: Job) -> bool:
+    """Whether the spec lets a real model try."""
+    swept = entries_of(job.spec("sweep", object))  # type: ignore[arg-type]  # a mapping, a list or null
+    return any(entry.get("model") for entry in (*job.spec("rollouts", list), *swept))
 
 
 def _revision(job: Job) -> int:

@@ -21,6 +21,7 @@ JUDGES: Mapping[str, tuple[str, ...]] = {
     "h": ("calibrate", "sweep"),
     "not_s": ("probe",),
 }
+NO_MODEL = "none"  # what the probe says where no model drove an adversary
 TRIED = ("triage", "calibrate", "sweep")  # blocks that judge trials: without any they have nothing to say
 NULL = "null_"  # sanity's controls of this name are programs without sense: they speak against v, the others against b
 
@@ -30,7 +31,7 @@ class Asked:
     """What the spec asks for, and the size of what it got: `lines` are the code lines in scope, None if unknown.
 
     `rule` is rules/acceptance.yaml: its horizon holds unless a spec lowers it. `review` says that a person looks at the
-    gate.
+    gate. `models`: real models try, so that a model must have probed too.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Asked:
     min_lines: int
     rule: Mapping[str, Any]
     sweep: bool = False
+    models: bool = False
     revision: int = 0
 
     @property
@@ -90,8 +92,9 @@ def _factor(name: str, records: Mapping[str, Record], routes: Routes, asked: Ask
     if name == "v" and found == 1 and _unlabelled(records, asked) > asked.rule["unlabelled_max"]:
         return 0
     if name == "not_s" and found == 1:
-        told: int | None = records["probe"].evidence.get("not_s", 1)
-        return told
+        evidence = records["probe"].evidence
+        told: int | None = evidence.get("not_s", 1)
+        return None if asked.models and evidence.get("model") in (None, NO_MODEL) else told
     return found
 
 

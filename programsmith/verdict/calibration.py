@@ -39,8 +39,8 @@ class Band:
 class Tally:
     """Passes `k` of `n` independent trials of one pair.
 
-    `bought` counts the trials that were run for them, 0 where it is `n`. `constant`: the pair has one artifact only,
-    whatever the seed, so that no further trial says more.
+    `bought` counts the trials that were asked for, those that infra lost among them; 0 where it is `n`. `constant`:
+    the pair has one artifact only, whatever the seed, so that no further trial says more.
     """
 
     pair: Pair
@@ -51,7 +51,7 @@ class Tally:
 
     @property
     def spent(self) -> int:
-        """How many trials were run."""
+        """How many trials were asked for."""
         return max(self.bought, self.n)
 
 
@@ -112,7 +112,7 @@ def tally(trials: Sequence[Labelled], repeatable: Collection[str]) -> Tally:
         pair=pair,
         k=sum(t.passed for t in distinct),
         n=len(distinct),
-        bought=len(trials),
+        bought=1 + max(t.index for t in trials),
         constant=len(trials) > 1 and len(distinct) == 1 and pair.agent in repeatable,
     )
 

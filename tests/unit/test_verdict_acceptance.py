@@ -106,6 +106,15 @@ def test_a_probe_with_a_part_left_open_leaves_its_factor_open():
     assert judgement.reasons == ("unjudged: no block has judged not_s",)
 
 
+def test_a_probe_without_a_model_leaves_its_factor_open_where_real_models_try():
+    found = tried()
+    found["probe"] = record("probe", Word.CLEAN, scripted="20/20", model="none")
+    assert judged(found, rollouts=True).not_s == 1
+    assert judged(found, rollouts=True, models=True).not_s is None
+    found["probe"] = record("probe", Word.CLEAN, scripted="20/20", model="0/3")
+    assert judged(found, rollouts=True, models=True).outcome is Word.SHIP
+
+
 def test_bands_without_trials_prove_no_headroom():
     assert judged(tried()).h is None
 
