@@ -8,7 +8,7 @@ import pytest
 
 from programsmith.goldens.strength.operators import mutations
 
-ARID = re.compile(rb"free|assert")
+ARID = re.compile(rb"(^|_)free$|^assert")
 
 
 def edits(source: bytes, language: str) -> set[tuple[str, bytes]]:
@@ -43,6 +43,9 @@ def test_an_operator_makes_its_edit(language: str, source: bytes, expected: tupl
     ("language", "source"),
     [
         ("c", b"void f(char *a){free(a);}"),  # no output shows a missing free
+        ("c", b"void f(struct s *a){jv_free(a);}"),
+        ("c", b"void f(void){a = NULL;}"),  # cleared anyway, or undefined
+        ("python", b"a = None\n"),
         ("c", b'#include "a.h"\n'),
         ("c", b"struct s { int a[3]; };"),
         ("python", b'"""Only a docstring."""\n'),

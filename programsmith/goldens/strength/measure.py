@@ -11,7 +11,7 @@ import random
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from queue import SimpleQueue
@@ -77,7 +77,8 @@ def measure(
 ) -> Kills:
     """Trace every case, draw mutants, find the first killers of each.
 
-    `rule` is the section `mutants` of rules/goldens.yaml: count, seed, seconds, killers (per side), arid.
+    `rule` is the section `mutants` of rules/goldens.yaml. A side that has not killed a mutant after `tries` cases is
+    not asked further: its mutant counts as alive, which can only lower the score.
     Raises InfraError where the launcher fails.
     """
     sides = {i: side for side in ("held_out", "public", "reserve") for i in getattr(split, side)}
@@ -167,10 +168,19 @@ def _kill(run: _Run, slot: int, mutation: Mutation, cases: Sequence[Golden]) -> 
         return None
     order = sorted(cases, key=lambda g: random.Random(f"{run.rule['seed']}:{g.id}").random())  # noqa: S311
     found: Counter[str] = Counter()
+    tried: Counter[str] = Counter()
     killers: list[str] = []
-    most = run.rule["killers"]
-    wanted = (g for g in order if found[run.sides[g.id]] < most and found[OVERRUN] < run.rule["timeouts"])
-    for golden, result in run.subject.answers(tree, wanted, run.limits):
+    most, tries = run.rule["killers"], run.rule["tries"]
+
+    def wanted() -> Iterator[Golden]:
+        for golden in order:
+            side = run.sides[golden.id]
+            hopeless = tried[side] >= tries and not found[side]
+            if found[side] < most and not hopeless and found[OVERRUN] < run.rule["timeouts"]:
+                tried[side] += 1
+                yield golden
+
+    for golden, result in run.subject.answers(tree, wanted(), run.limits):
         if differs(result, golden) and found[run.sides[golden.id]] < most:
             found[run.sides[golden.id]] += 1
             killers.append(golden.id)

@@ -52,6 +52,7 @@ class Grammar:
     nothing: bytes  # what an empty statement is
     skip: frozenset[str]  # subtrees in which nothing is mutated
     returns: bytes  # what a return of a value becomes
+    empty: frozenset[bytes]  # values that clear what they are assigned to
 
 
 C = Grammar(
@@ -104,6 +105,7 @@ C = Grammar(
         }
     ),
     returns=b"return 0;",
+    empty=frozenset({b"0", b"NULL", b"false", b"{0}"}),
 )
 
 PYTHON = Grammar(
@@ -142,6 +144,7 @@ PYTHON = Grammar(
     nothing=b"pass",
     skip=frozenset({"import_statement", "import_from_statement", "type", "decorator", "future_import_statement"}),
     returns=b"return None",
+    empty=frozenset({b"None"}),
 )
 
 GRAMMARS = {"c": C, "python": PYTHON}
@@ -225,12 +228,19 @@ def _delete(node: Node, grammar: Grammar, arid: re.Pattern[bytes]) -> Iterator[_
     if node.type != grammar.deletable or not node.named_children:
         return
     first = node.named_children[0]
-    declares = first.type == "assignment" and first.child_by_field_name("right") is None
-    if declares or first.type in grammar.strings or first.type in ("yield", "await"):
+    if first.type in grammar.strings or first.type in ("yield", "await") or _clears(first, grammar):
         return
     name = first.child_by_field_name("function")
     if not (name is not None and arid.search(name.text or b"")):
         yield "delete", node.start_byte, node.end_byte, grammar.nothing
+
+
+def _clears(node: Node, grammar: Grammar) -> bool:
+    """A bare declaration, or an assignment of nothing: without it the value is mostly the same, or undefined."""
+    if node.type not in ("assignment", "assignment_expression"):
+        return False
+    right = node.child_by_field_name("right")
+    return right is None or (right.text or b"") in grammar.empty
 
 
 def _in_switch(node: Node) -> bool:
