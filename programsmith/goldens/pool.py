@@ -147,7 +147,7 @@ def _reason(
 
 def cpu_class(seconds: float, step: float) -> float:
     """CPU time rounded up to `step` times a power of two: the bytes of a pool do not vary from run to run."""
-    return step * 2 ** max(0, math.ceil(math.log2(max(seconds, step) / step)))
+    return step * 2.0 ** max(0, math.ceil(math.log2(max(seconds, step) / step)))
 
 
 def _golden(found: MinedCase, watched: Watched, setting: Setting) -> Golden:

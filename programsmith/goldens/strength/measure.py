@@ -77,8 +77,8 @@ def measure(
 ) -> Kills:
     """Trace every case, draw mutants, find the first killers of each.
 
-    `rule` is the section `mutants` of rules/goldens.yaml. A side that has not killed a mutant after `tries` cases is
-    not asked further: its mutant counts as alive, which can only lower the score.
+    `rule` is the section `mutants` of rules/goldens.yaml. A side is asked `tries` cases for each
+    killer; a mutant that it then has not killed counts as alive, which can only lower the score.
     Raises InfraError where the launcher fails.
     """
     sides = {i: side for side in ("held_out", "public", "reserve") for i in getattr(split, side)}
@@ -175,8 +175,8 @@ def _kill(run: _Run, slot: int, mutation: Mutation, cases: Sequence[Golden]) -> 
     def wanted() -> Iterator[Golden]:
         for golden in order:
             side = run.sides[golden.id]
-            hopeless = tried[side] >= tries and not found[side]
-            if found[side] < most and not hopeless and found[OVERRUN] < run.rule["timeouts"]:
+            blind = tried[side] >= tries * (1 + found[side])
+            if found[side] < most and not blind and found[OVERRUN] < run.rule["timeouts"]:
                 tried[side] += 1
                 yield golden
 
