@@ -69,10 +69,14 @@ def need_of(records: Mapping[str, Record], rule: Mapping[str, Any]) -> Need:
 
 
 def choose(need: Need, parent: Parent, stock: Stock, rule: Mapping[str, Any], repeatable: Collection[str]) -> Choice:
-    """Go down the ladder. Operations on named cases are taken together; of the others the first that holds, alone."""
+    """Go down the ladder. Operations on named cases are taken together; of the others the first that holds.
+
+    Where every trial passes, the task is far from its band, and as many rungs as the rule says are taken at once.
+    """
     split, lineage, refused = parent.split, parent.lineage, list[Refusal]()
+    left = rule["saturated_rungs"] if _saturated(need) else 1
     for name in () if _unearned(need.labels) else rule["ladders"][need.ladder]:
-        if split != parent.split and not KINDS[name].named:
+        if left <= 0 and not KINDS[name].named:
             break
         limit = rule["operations"][name]
         seen = seen_of(name, need, repeatable)
@@ -85,8 +89,7 @@ def choose(need: Need, parent: Parent, stock: Stock, rule: Mapping[str, Any], re
             continue
         done = _operation(name, need, (split, after), stock, seen, parent.made)
         split, lineage = after, Lineage(operations=(*lineage.operations, done), refused=tuple(refused))
-        if not KINDS[name].named:
-            break
+        left -= 1
     return Choice(split=split if split != parent.split else None, lineage=lineage, refused=tuple(refused))
 
 
@@ -135,6 +138,12 @@ def figures(split: Split, stock: Stock, seen: Seen) -> dict[str, float]:
         "passes": seen.passes(split),
         "trials": len(seen.failing),
     }
+
+
+def _saturated(need: Need) -> bool:
+    """Whether the task is to be hardened and every trial without privilege passes."""
+    own = [t for t in need.labels.trials if not t.ceiling] if need.labels else []
+    return need.record.outcome is Word.HARDEN and bool(own) and all(t.passed for t in own)
 
 
 def _unearned(labels: Labels | None) -> bool:

@@ -75,8 +75,11 @@ def test_a_saturated_task_is_hardened_rung_by_rung_until_nothing_is_left():
     records = calibrated(SATURATED, 0.0, 0.4)
     assert records["calibrate"].outcome is Word.HARDEN
     first = choice(records)
-    assert names(first) == ["reveal_fewer"]
-    assert set(changes(first.split).values()) == {"reserve"}
+    assert names(first) == ["reveal_fewer", "add_cases"]
+    assert set(changes(first.split).values()) == {"reserve", "held_out"}
+    one = choice(records, rule={**RULE, "saturated_rungs": 1})
+    assert names(one) == ["reveal_fewer"]
+    assert set(changes(one.split).values()) == {"reserve"}
     second = choice(records, lineage=used("reveal_fewer"))
     assert names(second)[1:] == ["add_cases"]
     assert set(changes(second.split).values()) == {"held_out"}
@@ -86,6 +89,12 @@ def test_a_saturated_task_is_hardened_rung_by_rung_until_nothing_is_left():
         ("reveal_fewer", "it was used 1 times"),
         ("add_cases", "it was used 3 times"),
     ]
+
+
+def test_a_task_that_some_fail_is_hardened_by_one_rung():
+    records = calibrated(trials(*[()] * 5, ("one",)), 0.0, 0.4)
+    assert records["calibrate"].outcome is Word.HARDEN
+    assert names(choice(records)) == ["reveal_fewer"]
 
 
 def test_a_hard_task_is_eased_until_the_trials_that_are_known_would_lie_in_the_band():
