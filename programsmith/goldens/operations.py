@@ -28,11 +28,13 @@ class Aim:
 class Seen:
     """What the trials of the parent say. `failing` holds the held-out cases that each failed.
 
-    `named` are cases that the "no" points at. Without an aim an operation goes as far as its share.
+    `named` are cases that the "no" points at, `shown` those that the trials could see. Without an aim an operation goes
+    as far as its share.
     """
 
     failing: tuple[frozenset[str], ...] = ()
     named: frozenset[str] = frozenset()
+    shown: frozenset[str] = frozenset()
     aim: Aim | None = None
 
     def passes(self, split: Split) -> int:
@@ -107,8 +109,8 @@ def _reveal_fewer(scene: Scene, unit: Unit) -> Key | None:
 
 
 def _add_cases(scene: Scene, unit: Unit) -> Key | None:
-    """What kills a survivor, then what the trials are weak in."""
-    return -scene.survivors(unit), -scene.failed(unit)
+    """What kills a survivor, then what the trials could not see, then what they are weak in."""
+    return -scene.survivors(unit), not scene.seen.shown.isdisjoint(unit), -scene.failed(unit)
 
 
 def _by_cost(scene: Scene, unit: Unit) -> Key | None:

@@ -7,6 +7,7 @@ none left the choice has no split.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -79,7 +80,7 @@ def choose(need: Need, parent: Parent, stock: Stock, rule: Mapping[str, Any], re
         if left <= 0 and not KINDS[name].named:
             break
         limit = rule["operations"][name]
-        seen = seen_of(name, need, repeatable)
+        seen = dataclasses.replace(seen_of(name, need, repeatable), shown=frozenset(parent.split.public))
         used = sum(op.name == name for op in parent.lineage.operations)
         after, why = (None, f"it was used {used} times")
         if used < limit["times"]:
