@@ -94,7 +94,8 @@ def _factor(name: str, records: Mapping[str, Record], routes: Routes, asked: Ask
     if name == "not_s" and found == 1:
         evidence = records["probe"].evidence
         told: int | None = evidence.get("not_s", 1)
-        return None if asked.models and evidence.get("model") in (None, NO_MODEL) else told
+        unprobed = evidence.get("counts", {}).get("model", NO_MODEL) == NO_MODEL
+        return None if asked.models and unprobed else told
     return found
 
 

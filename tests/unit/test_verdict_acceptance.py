@@ -108,10 +108,10 @@ def test_a_probe_with_a_part_left_open_leaves_its_factor_open():
 
 def test_a_probe_without_a_model_leaves_its_factor_open_where_real_models_try():
     found = tried()
-    found["probe"] = record("probe", Word.CLEAN, scripted="20/20", model="none")
+    found["probe"] = record("probe", Word.CLEAN, not_s=1, counts={"scripted": "0/20", "model": "none"})
     assert judged(found, rollouts=True).not_s == 1
     assert judged(found, rollouts=True, models=True).not_s is None
-    found["probe"] = record("probe", Word.CLEAN, scripted="20/20", model="0/3")
+    found["probe"] = record("probe", Word.CLEAN, not_s=1, counts={"scripted": "0/20", "model": "0/3"})
     assert judged(found, rollouts=True, models=True).outcome is Word.SHIP
 
 
