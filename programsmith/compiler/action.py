@@ -64,6 +64,8 @@ def _job(turn: Turn, scratch: Path, say: Callable[[str], None]) -> Job:
         dist=project.dist,
         workers=subject.workers,
         owner_secret=subject.owner_secret,
+        trial=turn.spot.trial,
+        trials=turn.trials,
         records={name: dataclasses.replace(record, seconds=0.0) for name, record in turn.records.items()},
         say=say,
     )

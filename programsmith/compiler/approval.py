@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from programsmith.compiler.paths import Folder, part
+from programsmith.compiler.paths import BEFORE, Folder, Spot, part
 from programsmith.compiler.plan import Step
 from programsmith.errors import InputError
 from programsmith.records import codec
@@ -28,13 +28,13 @@ def approvals(folder: Folder) -> dict[str, str | None]:
     return {block: found.get(block) for block in PARKING}
 
 
-def approve(folder: Folder, steps: Sequence[Step], block: str, revision: int = 0) -> None:
+def approve(folder: Folder, steps: Sequence[Step], block: str) -> None:
     """Accept what `block` proposed when it parked. Accepting it once more changes nothing. Raises InputError."""
     if block not in PARKING:
         raise InputError(f"approve={block}: wanted a block that parks; {suggest(block, PARKING, 'those are')}")
     per_revision = next(step.per_revision for step in steps if step.block == block)
     try:
-        record = codec.load(folder.record(block, revision if per_revision else None), Record)
+        record = codec.load(folder.record(block, Spot(_revision(folder)) if per_revision else BEFORE), Record)
     except (OSError, ValueError, TypeError, KeyError):
         record = None
     known = approvals(folder)
@@ -49,3 +49,11 @@ def approve(folder: Folder, steps: Sequence[Step], block: str, revision: int = 0
     made = part(folder.approved)
     codec.dump(made, {**kept, block: record.evidence["proposal"]})
     os.replace(made, folder.approved)
+
+
+def _revision(folder: Folder) -> int:
+    """The revision that the last verdict is about; 0 where there is none."""
+    try:
+        return int(codec.load(folder.verdict, dict)["revision"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return 0

@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from programsmith.compiler.approval import approvals
-from programsmith.compiler.passes import GoesOn, outcome_of, turns
+from programsmith.compiler.passes import outcome_of, turn_of, walk_of
 from programsmith.compiler.paths import Project
 from programsmith.compiler.plan import STEPS, Step
 from programsmith.compiler.slices import Blocks, RuleFiles
 from programsmith.compiler.turn import Subject, Turn
+from programsmith.compiler.walk import Route
 from programsmith.errors import InputError
 from programsmith.payload.verifier.unseal import SECRET_NAME
 from programsmith.records import codec
@@ -34,12 +35,12 @@ class Compiler:
         self,
         steps: Sequence[Step] = STEPS,
         blocks: Blocks | None = None,
-        goes_on: GoesOn | None = None,
+        route: Route | None = None,
         rules: Callable[[Path], RuleFiles] = Rulebook,
     ) -> None:
         self.steps = tuple(steps)
         self._blocks = blocks or Blocks()
-        self._goes_on = goes_on
+        self._route = route
         self._rules = rules
 
     def subject(self, project: Project, path: Path, workers: int = 1) -> Subject:
@@ -52,7 +53,7 @@ class Compiler:
             values={**spec.values, "approved": approvals(folder)},
             rules=rules,
             blocks=self._blocks,
-            goes_on=self._goes_on or Routes(rules.load("routes")).goes_on,
+            route=self._route or Routes(rules.load("routes")).go,
             workers=workers,
             owner_secret=_owner_secret() if spec.values["seal"] == "owner" else None,
         )
@@ -62,11 +63,13 @@ class Compiler:
 
         For showing only: these records are not checked.
         """
-        settled: dict[str, Record] = {}
-        while due := turns(subject, self.steps, settled, 0):
-            yield from due
-            for turn in due:
-                settled[turn.step.block] = _believed(turn)
+        walk = walk_of(subject, self.steps)
+        while due := walk.due():
+            for one in due:
+                turn = turn_of(subject, walk, one)
+                yield turn
+                walk.settle(one, _believed(turn))
+            walk.advance()
 
 
 def _believed(turn: Turn) -> Record:

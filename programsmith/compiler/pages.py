@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from programsmith.compiler.plan import STEPS, Step
+from programsmith.compiler.plan import EVERY, STEPS, Step
 from programsmith.rulebook.load import packaged_schema
 from programsmith.spec.docs import spec_page
 
@@ -31,9 +31,13 @@ def rows(steps: Sequence[Step]) -> list[str]:
 
 
 def _row(step: Step) -> str:
-    reads = [f"`{name}`" for name in step.reads] or [f"`spec.{name}`" for name in step.spec]
-    if step.closes or step.records:
+    reads = [f"`{name}`" for name in step.reads]
+    if not reads and not step.records:
+        reads = [f"`spec.{name}`" for name in step.spec]
+    if step.records == EVERY:
         reads = ["all records", *reads]
+    else:
+        reads = [*(f"record of {name}" for name in step.records), *reads]
     writes = [f"`{name}`" for name in step.writes]
     link = f"{ROW}{step.block}`](programsmith/blocks/{step.block}.py)"
     says = ", ".join(word.value for word in step.says)

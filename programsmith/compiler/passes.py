@@ -1,14 +1,14 @@
-"""Monotone passes: which steps the next pass holds, and how a pass runs.
+"""Monotone passes: how what is due runs.
 
-In: the plan, what is settled in this invocation. Out: the records of a revision. A pass holds only steps whose inputs
-are settled and continued; the first word that does not continue ends the revision, and the step that closes it runs
-over the records settled so far. A record of an earlier invocation is never believed before its task was checked again.
+In: the plan, a walk. Out: the records of a pass. A pass is a plain set of tasks that know only what was settled before
+it. A record of an earlier invocation is never believed before its task was checked again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from doit.control import TaskControl
@@ -16,66 +16,72 @@ from doit.dependency import Dependency
 from doit.runner import MThreadRunner
 from doit.task import Stream
 
-from programsmith.compiler.paths import DIST
+from programsmith.compiler.paths import DIST, Spot
 from programsmith.compiler.plan import Step
 from programsmith.compiler.reporter import Lines
+from programsmith.compiler.slices import field
 from programsmith.compiler.state import Database
 from programsmith.compiler.tasks import Attempt, task
 from programsmith.compiler.turn import Subject, Turn
+from programsmith.compiler.walk import Due, Walk, Ways
 from programsmith.errors import ProgramSmithError
 from programsmith.records import codec
-from programsmith.records.outcome import Record, Word
-
-GoesOn = Callable[[str, Word], bool]
-
-
-def frontier(steps: Sequence[Step], settled: Mapping[str, Record], goes_on: GoesOn) -> tuple[Step, ...]:
-    """The steps of the next pass; empty when the revision is over."""
-    at = next((i for i, step in enumerate(steps) if step.closes), len(steps))
-    before, closing, after = steps[:at], steps[at : at + 1], steps[at + 1 :]
-    if all(step.block in settled for step in closing) and closing:
-        return _ready(after, steps, settled) if _all_go_on((*closing, *after), settled, goes_on) else ()
-    if not _all_go_on(before, settled, goes_on):
-        return tuple(closing)
-    return _ready(before, steps, settled) or tuple(closing)
-
-
-def _all_go_on(steps: Sequence[Step], settled: Mapping[str, Record], goes_on: GoesOn) -> bool:
-    return all(goes_on(step.block, settled[step.block].outcome) for step in steps if step.block in settled)
-
-
-def _ready(some: Sequence[Step], steps: Sequence[Step], settled: Mapping[str, Record]) -> tuple[Step, ...]:
-    there = written(steps, settled)
-    return tuple(step for step in some if step.block not in settled and set(step.reads) <= there)
-
-
-def written(steps: Sequence[Step], settled: Mapping[str, Record]) -> set[str]:
-    """Artifacts that settled steps may have written."""
-    return {name for step in steps if step.block in settled for name in step.writes}
+from programsmith.records.outcome import Record
+from programsmith.records.trial import Assignment
+from programsmith.verdict.batches import Sizes, assignments, entries_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passed:
-    """What a pass left: the records of the tasks that hold, the faults of the others, the tasks that ran."""
+    """What a pass left: each turn's record, None where it has none; the faults of the others; the tasks that ran."""
 
-    records: Mapping[str, Record]
+    records: tuple[Record | None, ...]
     faults: tuple[ProgramSmithError, ...]
     bugs: tuple[Path, ...]
     ran: tuple[str, ...]
 
 
-def turns(subject: Subject, steps: Sequence[Step], settled: Mapping[str, Record], revision: int) -> list[Turn]:
-    """The turns of the next pass. A closing step gets those of its inputs that exist."""
-    due = frontier(steps, settled, subject.goes_on)
-    there = {n for n in written(steps, settled) if subject.folder.artifact(n, revision).exists()}
-    return [_turn(subject, step, settled if step.closes or step.records else {}, there, revision) for step in due]
+def walk_of(subject: Subject, steps: Sequence[Step]) -> Walk:
+    """The way of a spec from its start."""
+
+    @cache
+    def trials(basis: str, batch: int) -> tuple[Assignment, ...]:
+        return _assigned(subject, basis, batch)
+
+    def wants(step: Step) -> bool:
+        return not step.when or any(field(subject.values, name) for name in step.when)
+
+    revisions = subject.values.get("revisions", {}).get("max", 0)
+    return Walk(steps, Ways(route=subject.route, wants=wants, trials=trials, revisions=revisions))
 
 
-def _turn(subject: Subject, step: Step, records: Mapping[str, Record], there: set[str], revision: int) -> Turn:
-    folder = subject.folder
-    place = folder.exported(outcome_of(folder.verdict)) if DIST in step.writes else None
-    reads = tuple(name for name in step.reads if name in there or not step.closes)
-    return Turn(subject=subject, step=step, revision=revision, reads=reads, records=dict(records), exported=place)
+def _assigned(subject: Subject, basis: str, batch: int) -> tuple[Assignment, ...]:
+    values, swept = subject.values, basis == "sweep"
+    return assignments(
+        entries_of(values["sweep"]) if swept else values["rollouts"],
+        None if swept else values["ceiling"],
+        batch,
+        difficulty=values["difficulty"],
+        sizes=Sizes(**subject.rules.load("batches")),
+        basis=basis,
+    )
+
+
+def turn_of(subject: Subject, walk: Walk, due: Due) -> Turn:
+    """The turn of a task that is due. A closing step gets those of its inputs that exist."""
+    folder, step = subject.folder, due.step
+    spot = Spot(due.revision if step.per_revision else None, due.batch, due.trial)
+    there = walk.written()
+    reads = [n for n in step.reads if not step.closes or (n in there and folder.artifact(n, spot).exists())]
+    return Turn(
+        subject=subject,
+        step=step,
+        spot=spot,
+        reads=tuple(reads),
+        records=walk.records(step),
+        trials=due.trials,
+        exported=folder.exported(outcome_of(folder.verdict)) if DIST in step.writes else None,
+    )
 
 
 def outcome_of(verdict: Path) -> str:
@@ -96,9 +102,7 @@ def run_pass(subject: Subject, due: Sequence[Turn]) -> Passed:
     runner = MThreadRunner(state, lines, continue_=True, stream=Stream(0), num_process=max(1, subject.workers))
     runner.run_all(control.task_dispatcher())
     return Passed(
-        records={
-            a.turn.step.block: codec.load(a.turn.record, Record) for n, a in attempts.items() if n not in lines.failed
-        },
+        records=tuple(None if turn.name in lines.failed else codec.load(turn.record, Record) for turn in due),
         faults=tuple(a.fault for a in attempts.values() if a.fault is not None),
         bugs=tuple(lines.bugs),
         ran=tuple(lines.ran),

@@ -1,7 +1,8 @@
 """Every path below cache/ and dist/ is made here and nowhere else.
 
-In: a project root, a spec's name, a revision. Out: paths, nothing created. An artifact is named as in the plan:
-`lock.json`, `r/bundle/` (below r<N>/), `dist/` (the exported bundle).
+In: a project root, a spec's name, where a task stands. Out: paths, nothing created. An artifact is named as in the
+plan: `lock.json`, `r/bundle/` (below r<N>/), `next/bundle/` (below r<N+1>/), `t/artifact.tar` (below the trial's
+folder in r<N>/trials/), `dist/` (the exported bundle).
 """
 
 from __future__ import annotations
@@ -11,8 +12,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from programsmith.records.trial import Assignment
+
 DIST = "dist/"
 SHELVES: Mapping[str, str] = MappingProxyType({"draft": "drafts", "shelve_easy": "easy", "shelve_hard": "hard"})
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a task stands: its revision, None before all revisions; its batch; its trial."""
+
+    revision: int | None = None
+    batch: int | None = None
+    trial: Assignment | None = None
+
+    @property
+    def steps(self) -> list[str]:
+        """`r0`, `b1`, as far as they are said."""
+        return [f"{kind}{n}" for kind, n in (("r", self.revision), ("b", self.batch)) if n is not None]
+
+
+BEFORE = Spot()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,31 +98,50 @@ class Folder:
         """The spec's verdict."""
         return self.root / "verdict.json"
 
-    def task(self, block: str, revision: int | None) -> str:
-        """Task name: `tally:ingest`, `tally:r0:create`. A revision of None: the block comes before all revisions."""
-        return f"{self.name}:{block}" if revision is None else f"{self.name}:r{revision}:{block}"
+    def task(self, block: str, spot: Spot) -> str:
+        """Task name: `tally:ingest`, `tally:r0:create`, `tally:r0:b1:triage`, `tally:r0:b0:trial:scripted:solver:3`."""
+        trial = [spot.trial.name] if spot.trial else []
+        return ":".join([self.name, *spot.steps, block, *trial])
 
-    def record(self, block: str, revision: int | None) -> Path:
+    def record(self, block: str, spot: Spot) -> Path:
         """The block's record."""
-        return self._of(revision) / f"{block}.json"
+        return self._at(spot) / f"{block}.json"
 
-    def log(self, block: str, revision: int | None) -> Path:
+    def log(self, block: str, spot: Spot) -> Path:
         """What the block said while it ran, or how it broke."""
-        return self.root / "logs" / (f"{block}.log" if revision is None else f"r{revision}.{block}.log")
+        trial = [spot.trial.folder.replace("/", ".")] if spot.trial else []
+        return self.root / "logs" / ".".join([*spot.steps, block, *trial, "log"])
 
-    def artifact(self, name: str, revision: int) -> Path:
-        """The artifact `name` as `revision` sees it."""
-        if name.startswith("r/"):
-            return self._of(revision) / name.removeprefix("r/").rstrip("/")
-        return self.root / name.rstrip("/")
+    def artifact(self, name: str, spot: Spot) -> Path:
+        """The artifact `name` as a task at `spot` sees it."""
+        kind, slash, rest = name.partition("/")
+        revision = spot.revision or 0
+        match kind:
+            case "r" if slash:
+                return self.revision(revision) / rest.rstrip("/")
+            case "next":
+                return self.revision(revision + 1) / rest.rstrip("/")
+            case "t" if spot.trial:
+                return self._at(spot) / rest.rstrip("/")
+            case _:
+                return self.root / name.rstrip("/")
+
+    def revision(self, number: int) -> Path:
+        """r<N>/: the state of one revision."""
+        return self.root / f"r{number}"
 
     def exported(self, outcome: str) -> Path:
         """Where the bundle goes under a verdict of `outcome`."""
         shelf = SHELVES.get(outcome)
         return self.project.dist / shelf / self.name if shelf else self.project.dist / self.name
 
-    def _of(self, revision: int | None) -> Path:
-        return self.root if revision is None else self.root / f"r{revision}"
+    def _at(self, spot: Spot) -> Path:
+        if spot.revision is None:
+            return self.root
+        top = self.revision(spot.revision)
+        if spot.trial:
+            return top / "trials" / spot.trial.folder
+        return top if spot.batch is None else top / f"b{spot.batch}"
 
 
 def part(path: Path) -> Path:

@@ -1,6 +1,7 @@
 """The pipeline on one screen: what each block reads, writes and can say. README and the blocks folder agree with it.
 
-An artifact is a path below cache/<name>/. Those that begin with `r/` belong to the revision and live in r<N>/.
+An artifact is a path below cache/<name>/. Those that begin with `r/` belong to the revision and live in r<N>/, those
+with `next/` are the next revision's, those with `t/` belong to one trial and live in r<N>/trials/<who>/<index>/.
 A trailing slash marks a directory. `dist/` is the exported bundle, on the shelf of dist/ that the verdict names.
 """
 
@@ -18,8 +19,12 @@ class Step:
     Below `approved` lies no field of the file but what a person accepted of a block's proposals.
 
     `payload` names folders of payload/ whose bytes the block puts into its outputs or runs. `outside` names spec
-    fields that hold a path of the project whose content is an input. A step that `closes` its revision runs last,
-    over every record settled before it; what it reads may be absent. With `records` a step gets the records too.
+    fields that hold a path of the project whose content is an input. `records` are the blocks whose records it gets, as
+    far as they settled, or EVERY. It waits for blocks of `after`, and for those of `records`, that the spec asks for.
+
+    `when` names spec fields of which one must be set: else there is no such step. `per_trial`: a task for each trial.
+    `basis` is the field whose trials the step judges: it runs once in every batch of them. The step that `revises` runs
+    where a word sends the revision there; the one that `closes` a revision runs last; what it reads may be absent.
     """
 
     block: str
@@ -31,11 +36,22 @@ class Step:
     payload: tuple[str, ...] = ()
     outside: tuple[str, ...] = ()
     per_revision: bool = False
+    records: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    when: tuple[str, ...] = ()
+    per_trial: bool = False
+    basis: str = ""
+    revises: bool = False
     closes: bool = False
-    records: bool = False
 
 
 LAUNCH = ("verifier", "init")
+EVERY = ("*",)
+TRIED = ("rollouts", "sweep")  # spec fields that ask for trials
+GROUND = ("r/manifest.json", "pool.jsonl", "discovery.json", "kills.json")
+BUNDLE = ("lock.json", "source.tar", "candidate.json", "facts.json", "oracle.tar", "docs.tar", "pool.jsonl")
+MADE_OF = ("name", "description", "build", "goldens.compare", "reward", "seal", "budget.agent_wall")
+RENDERED = ("verifier", "init", "bundle", "harbor", "solution", "submission")
 
 STEPS: tuple[Step, ...] = (
     Step(
@@ -81,21 +97,12 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         block="create",
-        reads=(
-            "lock.json",
-            "source.tar",
-            "candidate.json",
-            "facts.json",
-            "oracle.tar",
-            "docs.tar",
-            "pool.jsonl",
-            "split.json",
-        ),
+        reads=(*BUNDLE, "split.json"),
         writes=("r/manifest.json", "r/bundle/", "r/split.json", "r/ops.json"),
         says=(Word.PASS,),
-        spec=("name", "description", "build", "goldens.compare", "reward", "seal", "budget.agent_wall"),
+        spec=MADE_OF,
         rules=("toolchains", "limits", "prompts/instruction.md"),
-        payload=("verifier", "init", "bundle", "harbor", "solution", "submission"),
+        payload=RENDERED,
         per_revision=True,
     ),
     Step(
@@ -133,14 +140,101 @@ STEPS: tuple[Step, ...] = (
         per_revision=True,
     ),
     Step(
+        block="trial",
+        reads=("lock.json", "source.tar", "r/manifest.json", "r/bundle/", "r/static.ok"),
+        writes=("t/artifact.tar", "t/transcript.json"),
+        says=(Word.DONE,),
+        spec=("generation", "budget.agent_wall", "task.oracle_access"),
+        rules=("toolchains", "limits"),
+        payload=LAUNCH,
+        after=("strength", "sanity"),
+        when=TRIED,
+        per_revision=True,
+        per_trial=True,
+    ),
+    Step(
+        block="grade",
+        reads=("t/artifact.tar", "r/manifest.json", "r/bundle/", "r/environments.json"),
+        writes=("t/details.json",),
+        says=(Word.DONE,),
+        payload=LAUNCH,
+        when=TRIED,
+        per_revision=True,
+        per_trial=True,
+    ),
+    Step(
+        block="rollouts",
+        says=(Word.DONE,),
+        records=("trial", "grade"),
+        when=TRIED,
+        basis="rollouts",
+        per_revision=True,
+    ),
+    Step(
+        block="triage",
+        reads=GROUND,
+        says=(Word.DONE, Word.DEFECT),
+        rules=("triage",),
+        records=("rollouts",),
+        when=TRIED,
+        basis="rollouts",
+        per_revision=True,
+    ),
+    Step(
+        block="calibrate",
+        says=(Word.IN_BAND, Word.MORE, Word.HARDEN, Word.EASE, Word.TOO_HARD, Word.BROKEN),
+        spec=("difficulty", "sweep"),
+        rules=("triage", "batches", "acceptance"),
+        records=("triage",),
+        when=TRIED,
+        basis="rollouts",
+        per_revision=True,
+    ),
+    Step(
+        block="probe",
+        reads=("lock.json", "r/manifest.json", "r/bundle/", "r/environments.json"),
+        says=(Word.CLEAN, Word.HACKED),
+        spec=("probe.adversaries",),
+        rules=("adversaries", "defences"),
+        payload=(*LAUNCH, "adversaries", "table", "submission", "solution"),
+        after=("strength", "sanity", "static", "calibrate"),
+        when=TRIED,
+        per_revision=True,
+    ),
+    Step(
+        block="sweep",
+        reads=GROUND,
+        says=(Word.IN_BAND, Word.MORE, Word.HARDEN, Word.EASE, Word.TOO_HARD, Word.BROKEN, Word.DEFECT),
+        spec=("difficulty", "sweep"),
+        rules=("triage", "batches", "acceptance"),
+        records=("trial", "grade", "rollouts"),
+        after=("calibrate", "probe"),
+        when=("sweep",),
+        basis="sweep",
+        per_revision=True,
+    ),
+    Step(
         block="gate",
         reads=("lock.json", "candidate.json", "r/ops.json"),
         writes=("verdict.json",),
         says=(Word.SHIP, Word.REVISE, Word.SHELVE_EASY, Word.SHELVE_HARD, Word.DROP, Word.DRAFT, Word.PARKED),
         spec=("name", "horizon", "rollouts", "sweep", "review", "approved.gate"),
         rules=("acceptance", "routes"),
+        records=EVERY,
         per_revision=True,
         closes=True,
+    ),
+    Step(
+        block="synthesize",
+        reads=(*BUNDLE, "discovery.json", "kills.json", "r/manifest.json", "r/split.json", "r/ops.json"),
+        writes=("next/manifest.json", "next/bundle/", "next/split.json", "next/ops.json"),
+        says=(Word.REVISED, Word.GAVE_UP),
+        spec=(*MADE_OF, "goldens.held_out"),
+        rules=("toolchains", "limits", "prompts/instruction.md", "operations", "triage", "goldens", "acceptance"),
+        payload=RENDERED,
+        records=("images", "strength", "sanity", "static", "triage", "calibrate", "probe", "sweep"),
+        per_revision=True,
+        revises=True,
     ),
     Step(
         block="export",
@@ -156,8 +250,8 @@ STEPS: tuple[Step, ...] = (
         writes=("dist/",),
         says=(Word.EXPORTED,),
         spec=("name",),
+        records=EVERY,
         per_revision=True,
-        records=True,
     ),
 )
 

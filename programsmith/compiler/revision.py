@@ -1,4 +1,4 @@
-"""One spec's revision, pass after pass, to its verdict.
+"""One spec's revisions, pass after pass, to its verdict.
 
 In: the plan, a spec. Out: its records, its verdict, its bundle on the shelf that the verdict names, and the answer for
 the user. The spec's lock is held by the caller.
@@ -13,15 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from programsmith.bundle.dataset import withdraw
-from programsmith.compiler.passes import Passed, outcome_of, run_pass, turns
+from programsmith.compiler.passes import Passed, outcome_of, run_pass, turn_of, walk_of
 from programsmith.compiler.plan import Step
 from programsmith.compiler.reporter import word_of
 from programsmith.compiler.turn import Subject
 from programsmith.errors import Exit
-from programsmith.records.outcome import Record
 
 DRAFT, SHIP = "draft", "ship"
-REVISION = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,16 +42,21 @@ def build_spec(steps: Sequence[Step], subject: Subject) -> Answer:
 
 
 def _passes(steps: Sequence[Step], subject: Subject) -> Answer:
-    settled: dict[str, Record] = {}
+    walk = walk_of(subject, steps)
     ran: list[str] = []
-    while due := turns(subject, steps, settled, REVISION):
-        passed = run_pass(subject, due)
+    seen = 0
+    while due := walk.due():
+        passed = run_pass(subject, [turn_of(subject, walk, one) for one in due])
         ran += passed.ran
+        seen += len(due)
         if passed.faults or passed.bugs:
             return _broken(subject, passed, tuple(ran))
-        settled |= passed.records
+        for one, record in zip(due, passed.records, strict=True):
+            if record is not None:
+                walk.settle(one, record)
+        walk.advance()
     if not ran:
-        print(f"{subject.folder.name}  nothing to do: {len(settled)} blocks are up to date", file=sys.stderr)
+        print(f"{subject.folder.name}  nothing to do: {seen} blocks are up to date", file=sys.stderr)
     return _answer(subject, tuple(ran))
 
 

@@ -1,7 +1,7 @@
 """The slice of a step: everything that its outcome may depend on, each under a name that a person can read.
 
 In: a step, the spec's values (defaults filled), the rules, the code. Out: cause to SHA-256, such as
-`spec.goldens`, `rules/limits`, `code`, `payload/verifier`, `lock.json`, `source.path`, `record sanity`.
+`spec.goldens`, `rules/limits`, `code`, `payload/verifier`, `lock.json`, `source.path`, `record sanity`, `trial`.
 Two equal slices mean that the step need not run again.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -23,6 +23,7 @@ from programsmith.compiler.signature import sign
 from programsmith.job import Job
 from programsmith.records.codec import encode
 from programsmith.records.outcome import Outcome, Record
+from programsmith.records.trial import Assignment
 
 ABSENT = "absent"
 
@@ -86,6 +87,20 @@ def secret(step: Step, owner: bytes | None) -> dict[str, str]:
 def settled(records: Mapping[str, Record]) -> dict[str, str]:
     """Causes that are records, whatever seconds they took."""
     return {f"record {name}": json_digest(encode(replace(record, seconds=0.0))) for name, record in records.items()}
+
+
+def tried(trial: Assignment | None, trials: Sequence[Assignment], root: Path) -> dict[str, str]:
+    """Causes of a step of trials: which one, with the program that its entry names; or which were asked for.
+
+    How many trials an entry asks for, and in which batch, is no cause of one of them.
+    """
+    if trial is not None:
+        entry = {name: value for name, value in trial.entry.items() if name != "trials"}
+        causes = {"trial": json_digest([trial.name, entry])}
+        shown = {"script": Path(entry["script"]).parent} if entry.get("script") else {}
+        shown |= {"folder": Path(entry["folder"])} if entry.get("folder") else {}
+        return causes | {f"agent {name}": content((root / path).resolve()) for name, path in shown.items()}
+    return {"trials": json_digest([[t.name, t.batch] for t in trials])} if trials else {}
 
 
 def field(values: Mapping[str, Any], path: str) -> Any:

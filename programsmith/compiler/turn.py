@@ -11,53 +11,63 @@ from pathlib import Path
 from typing import Any
 
 from programsmith.compiler import slices
-from programsmith.compiler.paths import DIST, Folder
+from programsmith.compiler.paths import DIST, Folder, Spot
 from programsmith.compiler.plan import Step
 from programsmith.compiler.slices import Blocks, RuleFiles
 from programsmith.records.outcome import Record, Word
+from programsmith.records.trial import Assignment
+from programsmith.verdict.routes import Go
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
     """The spec that is built: its folder, its values with defaults filled, and what the steps share.
 
-    `goes_on` says whether the pipeline continues after a block said a word. `owner_secret` opens what the owner seals.
+    `route` says where the pipeline goes after a block said a word. `owner_secret` opens what the owner seals.
     """
 
     folder: Folder
     values: Mapping[str, Any]
     rules: RuleFiles
     blocks: Blocks
-    goes_on: Callable[[str, Word], bool]
+    route: Callable[[str, Word], Go]
     workers: int
     owner_secret: bytes | None = None
+
+    def goes_on(self, block: str, word: Word) -> bool:
+        """Whether the revision continues with the next block."""
+        return self.route(block, word) is Go.CONTINUE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """`reads` are the artifacts that exist for it; `records` what was settled before, for a step that gets it."""
+    """`reads` are the artifacts that exist for it; `records` what was settled before, for a step that gets it.
+
+    `trials` are all that were asked for, for a step that brings them together.
+    """
 
     subject: Subject
     step: Step
-    revision: int
+    spot: Spot
     reads: tuple[str, ...]
     records: Mapping[str, Record]
+    trials: tuple[Assignment, ...] = ()
     exported: Path | None = None
 
     @property
     def name(self) -> str:
         """The task's name."""
-        return self.subject.folder.task(self.step.block, self._revision)
+        return self.subject.folder.task(self.step.block, self.spot)
 
     @property
     def record(self) -> Path:
         """Where the record goes."""
-        return self.subject.folder.record(self.step.block, self._revision)
+        return self.subject.folder.record(self.step.block, self.spot)
 
     @property
     def log(self) -> Path:
         """Where the block's own lines go."""
-        return self.subject.folder.log(self.step.block, self._revision)
+        return self.subject.folder.log(self.step.block, self.spot)
 
     @property
     def inputs(self) -> dict[str, Path]:
@@ -79,15 +89,12 @@ class Turn:
         causes = slices.declared(self.step, subject.values, subject.rules, subject.blocks)
         causes |= slices.secret(self.step, subject.owner_secret)
         causes |= dict(slices.outside(self.step, subject.values, project.root, project.cache))
+        causes |= slices.tried(self.spot.trial, self.trials, project.root)
         return causes | self.artifacts() | slices.settled(self.records)
-
-    @property
-    def _revision(self) -> int | None:
-        return self.revision if self.step.per_revision else None
 
     def _path(self, artifact: str) -> Path:
         if artifact == DIST:
             if self.exported is None:
                 raise KeyError(f"{self.name} has no place in dist/: no verdict is settled")
             return self.exported
-        return self.subject.folder.artifact(artifact, self.revision)
+        return self.subject.folder.artifact(artifact, self.spot)

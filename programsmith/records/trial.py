@@ -75,6 +75,12 @@ class Assignment:
         own = f"{self.pair.folder}/{self.index}"
         return f"ceiling/{own}" if self.ceiling else own
 
+    @property
+    def name(self) -> str:
+        """As part of a task's name: `scripted:solver:3`, `ceiling:scripted:port:0`."""
+        own = f"{slug(self.agent)}:{slug(self.model)}:{self.index}"
+        return f"ceiling:{own}" if self.ceiling else own
+
 
 def slug(text: str) -> str:
     """A name of an agent or model as part of a path: everything but letters, digits, `.` and `_` becomes `-`."""

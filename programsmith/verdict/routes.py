@@ -41,6 +41,10 @@ class Routes:
         """What follows when `block` says `word`. Raises KeyError where the table has no row."""
         return self._table[block, word]
 
+    def go(self, block: str, word: Word) -> Go:
+        """What follows, whatever the spec's outcome."""
+        return self.route(block, word).go
+
     def goes_on(self, block: str, word: Word) -> bool:
         """Whether the revision continues with the next block."""
         return self.route(block, word).go is Go.CONTINUE

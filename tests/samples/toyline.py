@@ -12,11 +12,12 @@ import yaml
 
 from programsmith.compiler.lock import held
 from programsmith.compiler.paths import Project
-from programsmith.compiler.plan import Step
+from programsmith.compiler.plan import EVERY, Step
 from programsmith.compiler.revision import build_spec
 from programsmith.compiler.slices import Blocks, content
 from programsmith.compiler.turn import Subject
 from programsmith.records.outcome import Word
+from programsmith.verdict.routes import Go
 
 ENDS = frozenset({Word.REJECT, Word.TOO_WEAK, Word.FAIL, Word.DROP})
 
@@ -59,6 +60,7 @@ STEPS = (
         reads=("ore.txt", "r/box.txt"),
         writes=("verdict.json",),
         says=(Word.DRAFT, Word.DROP),
+        records=EVERY,
         per_revision=True,
         closes=True,
     ),
@@ -87,10 +89,10 @@ class FileRules:
         return content(self.folder / f"{name}.yaml")
 
 
-def goes_on(block: str, word: Word) -> bool:
+def route(block: str, word: Word) -> Go:
     """The routes of the small pipeline."""
     del block
-    return word not in ENDS
+    return Go.END if word in ENDS else Go.CONTINUE
 
 
 def subject(root: Path, workers: int = 1) -> Subject:
@@ -100,7 +102,7 @@ def subject(root: Path, workers: int = 1) -> Subject:
         values=json.loads((root / "values.json").read_bytes()),
         rules=FileRules(root / "rules"),
         blocks=Blocks(root / "toyforge"),
-        goes_on=goes_on,
+        route=route,
         workers=workers,
     )
 

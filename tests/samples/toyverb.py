@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from toyline import STEPS, FileRules, goes_on
+from toyline import STEPS, FileRules, route
 
 from programsmith.compiler.build import build
 from programsmith.compiler.compile import Compiler
@@ -22,7 +22,7 @@ def main(root: Path, args: list[str]) -> int:
         args = args[:at] + args[at + 2 :]
     yes = "--yes" in args
     args = [arg for arg in args if arg != "--yes"]
-    compiler = Compiler(STEPS, Blocks(root / "toyforge"), goes_on, rules=lambda project: FileRules(project / "rules"))
+    compiler = Compiler(STEPS, Blocks(root / "toyforge"), route, rules=lambda project: FileRules(project / "rules"))
     return build(args, Path.cwd(), workers=workers, yes=yes, compiler=compiler)
 
 
