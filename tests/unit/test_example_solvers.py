@@ -33,18 +33,39 @@ def solver() -> Iterator[ModuleType]:
 
 
 def test_the_first_six_seeds_give_six_programs_and_one_without_a_slip(solver: ModuleType) -> None:
-    programs = {solver.program(seed, {}) for seed in range(6)}
+    programs = {solver.program(solver.slips(seed), {}) for seed in range(6)}
     assert len(programs) == 6
     assert [seed for seed in range(6) if not solver.slips(seed)] == [1]
 
 
-def test_a_seed_means_the_same_program_always(solver: ModuleType) -> None:
-    assert solver.program(4, {"--help": ["x"]}) == solver.program(4, {"--help": ["x"]})
-
-
-def test_every_misreading_is_a_line_of_the_program_and_makes_another_one(solver: ModuleType) -> None:
+def test_every_misreading_is_in_the_program_once_and_makes_another_one(solver: ModuleType) -> None:
     source = (SOLVERS / "attempt" / "main.py").read_text()
     for name, (right, wrong) in solver.MISREADINGS.items():
         assert source.count(right) == 1, name
         compile(source.replace(right, wrong), name, "exec")
         assert any(name in solver.slips(seed) for seed in range(12)), name
+
+
+def test_a_slip_that_two_public_cases_show_is_mended_and_one_that_one_shows_is_not(solver: ModuleType) -> None:
+    name = "shares are cut off"
+    cases = [
+        count(b"k\na\nb\nb\n", b"k,count,percent\nb,2,66.7%\na,1,33.3%\n"),
+        count(b"k\na\n", b"k,count,percent\na,1,100.0%\n"),
+    ]
+    assert solver.overlooked([name], {}, cases) == [name]
+    assert solver.overlooked([name], {}, [*cases, cases[0]]) == []
+    assert solver.overlooked([name, "open quotes"], {}, [*cases, cases[0]]) == ["open quotes"]
+
+
+def count(stdin: bytes, stdout: bytes) -> dict[str, object]:
+    """A public case of `tally count --column k --percent`, as solvers decode it."""
+    return {"argv": ["count", "--column", "k", "--percent"], "stdin": stdin, "files": {}, "exit_code": 0,
+            "stdout": stdout, "quiet": True, "after": {}}  # fmt: skip
+
+
+def test_the_solvers_runner_sees_streams_exit_codes_and_files(solver: ModuleType) -> None:
+    source = compile(solver.program([], {}), "main.py", "exec")
+    right = count(b"k\na\n", b"k,count,percent\na,1,100.0%\n")
+    assert solver.public.passes(source, right)
+    for change in ({"stdout": b""}, {"exit_code": 2}, {"quiet": False}, {"after": {"x": b""}}):
+        assert not solver.public.passes(source, {**right, **change})
