@@ -118,6 +118,7 @@ def _policy(tool: str, target: Toolchain, known: Mapping[str, Toolchain], limits
         case=CaseRule(**limits["case"]),
         build=BuildRule(**limits["build"]),
         submission=ReceiptRule(**limits["submission"]),
+        compiled=target.compiled,
     )
 
 

@@ -100,6 +100,7 @@ def _policy(subject: Subject) -> dict[str, object]:
         "refused_suffixes": " ".join(f"`{s}`" for s in policy.refused_suffixes) or "of any other suffix",
         "build_programs": ", ".join(f"`{p}`" for p in policy.build_programs),
         "build_packages": f" These packages are installed too: {packages}." if packages else "",
+        "built_code": "" if policy.compiled else " What it leaves holds no machine code.",
         "run_programs": f", and {run}" if run else "",
         "exec_allowed": f"\n   Cases in which the original starts a program may start it too: {allowed}."
         if allowed

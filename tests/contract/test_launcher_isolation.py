@@ -40,6 +40,7 @@ CALLS = {  # call and arguments (x86_64 number, arguments): the errno that it mu
     "chroot": ((161, 0), 1),
     "pivot_root": ((155, 0, 0), 1),
     "shmget": ((29, 0, 4096, 0o1600), 38),
+    "memfd_create": ((319, 0, 0), 38),
     "mq_open": ((240, 0, 0, 0, 0), 38),
     "inotify_init1": ((294, 0), 38),
     "pidfd_getfd": ((438, 0, 0, 0), 1),

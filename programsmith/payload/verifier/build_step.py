@@ -6,12 +6,14 @@ can only change what comes back: the tree is collected after its last process is
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from programsmith.payload.verifier.environment import BASE_ENV, COMPILE, EXECUTABLE, SUBMISSION
 from programsmith.payload.verifier.launcher import Launcher, Request, Result, Surroundings
 from programsmith.payload.verifier.limits import build_limits
+from programsmith.payload.verifier.magic import ELF, begins_with_code
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.payload.verifier.plan import Policy
 from programsmith.payload.verifier.words import BuildWord
@@ -67,6 +69,9 @@ def judge_build(result: Result, policy: Policy) -> Built:
     missing = _missing(result.files or (), policy.submission.depth)
     if missing is not None:
         return Built(word=BuildWord.NO_BUILD, reason=missing, log=log)
+    foreign = None if policy.compiled else _machine_code(result.files or ())
+    if foreign is not None:
+        return Built(word=BuildWord.POLICY, reason=foreign, log=log)
     tree = tuple(_runnable(e) for e in result.files or () if e.kind in TREE_KINDS)
     return Built(word=None, reason="built", tree=tree, log=log)
 
@@ -95,6 +100,12 @@ def _missing(tree: Iterable[FileEntry], depth: int) -> str | None:
     if any(path.count(b"/") > depth for path in left):
         return f"{COMPILE} left directories deeper than {depth}"
     return None
+
+
+def _machine_code(tree: Iterable[FileEntry]) -> str | None:
+    """Why the tree of an interpreted language is none: a program came packed so that no magic told it."""
+    found = sorted(e.path for e in tree if e.kind == "file" and begins_with_code(e.content) == ELF)
+    return f"{COMPILE} left machine code: {os.fsdecode(found[0])!a}" if found else None
 
 
 def _runnable(entry: FileEntry) -> FileEntry:

@@ -6,6 +6,7 @@ submission causes ends in a word of its own; a fault that it cannot have caused 
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import tempfile
 from collections.abc import Callable
@@ -71,13 +72,13 @@ def grade(tests: Tests, submission: str, builder: Launcher, runner: Launcher, **
     except (FileNotFoundError, NotADirectoryError) as fault:
         return unbuilt(BuildWord.NO_BUILD, f"no submission folder: {fault.strerror}", tests.cases, tests.plan, **more)
     more["left_out"] = tuple(received.left_out)
-    refused = _refused(received, tests)
+    policy, refused = _held_to(received, tests)
     if refused:
         reason = f"{len(refused)} files are not source: the first is {shown(refused[0][0])}: {refused[0][1]}"
         return unbuilt(BuildWord.POLICY, reason, tests.cases, tests.plan, refused=refused, **more)
-    built = build(received.entries, tests.policy, builder)
+    built = build(received.entries, policy, builder)
     if built.fault is not None:
-        built = build(received.entries, tests.policy, builder)
+        built = build(received.entries, policy, builder)
     if built.fault is not None:
         return infra("launcher_fault", f"build: {built.fault}")
     more["log"] = built.log
@@ -96,10 +97,11 @@ def replay(tests: Tests, oracle: str, program: str, runner: Launcher, **more: An
     return _run(tests, runner, program, Mount(source=oracle, target=ORACLE), **more)
 
 
-def _refused(received: TreeReading, tests: Tests) -> tuple[tuple[bytes, str], ...]:
+def _held_to(received: TreeReading, tests: Tests) -> tuple[Policy, tuple[tuple[bytes, str], ...]]:
+    """The policy that the submission must keep to, and the files that it refuses."""
     if tests.plan.waived and tree_digest(received.entries) == tests.plan.waived:
-        return ()
-    return tuple((found.path, found.why) for found in findings(received.entries, tests.policy))
+        return dataclasses.replace(tests.policy, compiled=True), ()
+    return tests.policy, tuple((found.path, found.why) for found in findings(received.entries, tests.policy))
 
 
 def _run(tests: Tests, runner: Launcher, program: str, mount: Mount, **more: Any) -> Report:

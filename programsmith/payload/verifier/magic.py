@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 
+ELF = "ELF"
+
 # ELF: class 1 or 2, byte order 1 or 2, version 1. ar: a first member's header ends 58 bytes after the magic.
 _ANYWHERE = (
-    ("ELF", re.compile(rb"\x7fELF[\x01\x02][\x01\x02]\x01")),
+    (ELF, re.compile(rb"\x7fELF[\x01\x02][\x01\x02]\x01")),
     ("ar archive", re.compile(rb"!<(?:arch|thin)>\n[\x20-\x7e]{58}`\n")),
     ("WebAssembly", re.compile(rb"\x00asm[\x01\x02]\x00\x00\x00")),
 )

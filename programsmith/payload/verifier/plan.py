@@ -66,7 +66,8 @@ class Policy:
 
     `languages` are the languages that the task allows; `refused_suffixes` (with dot, lower case) mark source files of
     others. `run_programs` are executables outside the submission that every case may start (an interpreter); what
-    the oracle was seen to start comes on top, case by case. `cpu_factor` is the language's.
+    the oracle was seen to start comes on top, case by case. `cpu_factor` is the language's. Where the languages are not
+    `compiled`, a build may leave no machine code.
     """
 
     tool: str
@@ -78,6 +79,7 @@ class Policy:
     case: CaseRule
     build: BuildRule
     submission: ReceiptRule
+    compiled: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +124,8 @@ def decode_policy(raw: bytes) -> Policy:
     value["build"] = _numbers(BuildRule, value["build"])
     value["submission"] = _numbers(ReceiptRule, value["submission"])
     value["cpu_factor"] = _number("cpu_factor", "float", value["cpu_factor"])
+    if value["compiled"] not in (True, False):
+        raise ValueError(f"compiled: wanted true or false, got {value['compiled']!r}")
     return Policy(**value)
 
 

@@ -2,7 +2,8 @@
 
 In: the machine's architecture. Out: classic BPF bytes that the init installs. Allowed unless listed: the list closes
 what reaches past the namespaces (vsock, netlink, io_uring, keyrings, SysV and POSIX queues, inotify on shared files),
-what inspects others (ptrace and kin), what makes namespaces or mounts. Foreign calling conventions are killed.
+what inspects others (ptrace and kin), what makes namespaces, mounts or files that no mount forbids to execute. Foreign
+calling conventions are killed.
 """
 
 from __future__ import annotations
@@ -73,6 +74,7 @@ ABSENT: dict[str, tuple[int | None, int | None]] = {
     "mount_setattr": (442, 442),
     "statmount": (457, 457),
     "listmount": (458, 458),
+    "memfd_create": (319, 279),  # a file that can be executed and lies on no mount
     "memfd_secret": (447, 447),
     "add_key": (248, 217),
     "request_key": (249, 218),

@@ -63,6 +63,7 @@ POLICY = Policy(
         work_files=5000,
     ),
     submission=ReceiptRule(files=500, bytes=4 << 20, depth=16),
+    compiled=False,
 )
 SAMPLE = Path(__file__).parents[2] / "samples" / "twice"
 INPUTS = [

@@ -148,6 +148,21 @@ OTHER_LANGUAGES = {
 }
 
 
+PACKED = b'python3 -c \'open("executable", "wb").write(bytes(b ^ 90 for b in open("blob", "rb").read()))\'\n'
+
+
+def test_machine_code_that_a_build_unpacks_is_no_program_of_an_interpreted_language(
+    graded: Callable[..., Report], tests: inside.Tests, launchers: Launchers, submit: Callable[..., Path]
+) -> None:
+    files = {"compile.sh": PACKED, "blob": bytes(b ^ 90 for b in Path("/bin/true").read_bytes())}
+    report = graded(files)
+    assert (report.word, report.reward) == ("POLICY", 0.0)
+    assert report.reason == "compile.sh left machine code: 'executable'"
+    open_to_it = replace(tests, policy=replace(tests.policy, compiled=True))
+    report = inside.grade(open_to_it, str(submit(files)), launchers.build, launchers.run)
+    assert "AC" in words(report)  # it runs where nothing refuses it, and says nothing as it should
+
+
 @pytest.mark.parametrize("language", OTHER_LANGUAGES)
 def test_a_program_in_another_language_does_not_run(graded: Callable[..., Report], language: str) -> None:
     report = graded({**RIGHT, "main.py": OTHER_LANGUAGES[language]})

@@ -35,6 +35,7 @@ def changed(raw: bytes, **more: object) -> bytes:
 @pytest.mark.parametrize(
     "more",
     [
+        {"compiled": "no"},
         {"unknown": 1},
         {"cpu_factor": "1"},
         {"cpu_factor": -1},
