@@ -4,16 +4,13 @@ import pytest
 
 from programsmith.blocks import calibrate, triage
 from programsmith.bundle.manifest import Manifest
+from programsmith.compiler.plan import STEP
 from programsmith.job import Job, Rules, Tracked
 from programsmith.records import codec
 from programsmith.records.labels import Labels
 from programsmith.records.outcome import Record, Word
 from programsmith.rulebook.load import Rulebook
 from tests.samples.stock import SPLIT, STOCK, asks
-
-READS = ("discovery.json", "kills.json", "pool.jsonl", "r/manifest.json")
-RULES = ("triage", "batches", "acceptance")
-SPEC = ("difficulty", "sweep")
 
 
 def row(index, failing=(), public=(), *, ceiling=False, agent="command"):
@@ -39,7 +36,9 @@ def row(index, failing=(), public=(), *, ceiling=False, agent="command"):
 def job(tmp_path):
     """A job of either block over a small revision; `records` as the engine hands them."""
 
-    def make(records, *, difficulty=(), sweep=None, discovery=None):
+    def make(block, records, *, difficulty=(), sweep=None, discovery=None):
+        step = STEP[block]
+        assert set(records) <= set(step.records)
         manifest = Manifest(
             tree="", files={}, public=SPLIT.public, held_out=SPLIT.held_out, families={}, tool="t",
             target_language="c", exec_allowed=(), solution="source", waived="",
@@ -51,9 +50,9 @@ def job(tmp_path):
         codec.dump_lines(tmp_path / "pool.jsonl", STOCK.pool.values())
         said = []
         made = Job(
-            spec=Tracked("spec field", {"difficulty": list(difficulty), "sweep": sweep}, SPEC),
-            rules=Rules(Rulebook(None).load, RULES),
-            inputs={name: tmp_path / name for name in READS},
+            spec=Tracked("spec field", {"difficulty": list(difficulty), "sweep": sweep}, step.spec),
+            rules=Rules(Rulebook(None).load, step.rules),
+            inputs={name: tmp_path / name for name in step.reads},
             outputs={},
             scratch=tmp_path,
             project=tmp_path,
@@ -77,9 +76,12 @@ def judged(job):
 
     def run(rows, infra=(), **rest):
         records = {"rollouts": record("rollouts", {"trials": rows, "infra": list(infra)})}
-        first = triage.run(job(records, **rest)[0])
-        made, said = job({"triage": record("triage", codec.encode(first.evidence))}, **rest)
-        return first, calibrate.run(made), said
+        first = triage.run(job("triage", records, **rest)[0])
+        made, said = job("calibrate", {"triage": record("triage", codec.encode(first.evidence))}, **rest)
+        second = calibrate.run(made)
+        assert second.word in STEP["calibrate"].says
+        assert (made.spec.used, made.rules.used) == (set(STEP["calibrate"].spec), set(STEP["calibrate"].rules))
+        return first, second, said
 
     return run
 

@@ -9,12 +9,11 @@ ROUTES = Routes(Rulebook(None).load("routes"))
 
 
 def test_every_word_of_every_block_has_one_route():
-    assert {pair for pair, _ in ROUTES} >= {(step.block, word) for step in STEPS for word in step.says}
+    assert {pair for pair, _ in ROUTES} == {(step.block, word) for step in STEPS for word in step.says}
 
 
 def test_the_blocks_stand_in_the_order_of_the_plan():
-    blocks = [step.block for step in STEPS]
-    assert [block for block in dict.fromkeys(block for (block, _), _ in ROUTES) if block in blocks] == blocks
+    assert list(dict.fromkeys(block for (block, _), _ in ROUTES)) == [step.block for step in STEPS]
 
 
 def test_before_images_a_no_ends_the_spec_and_from_images_on_it_is_mended():

@@ -10,21 +10,15 @@ from programsmith.blocks import synthesize
 from programsmith.bundle.ground import read_ground
 from programsmith.bundle.manifest import Manifest
 from programsmith.bundle.sides import read_sides
-from programsmith.job import Rules, Tracked
+from programsmith.compiler.plan import STEP
 from programsmith.payload.verifier.model import decode_expected, encode_expected
 from programsmith.records import codec
 from programsmith.records.golden import Discovery, Golden, Kills, Split
 from programsmith.records.outcome import Record, Word
 from programsmith.records.revision import Lineage, Operation
-from programsmith.rulebook.load import Rulebook
 from programsmith.verdict.triage import triage
 from tests.samples.trials import RULE as TRIAGE
 from tests.samples.trials import attempt
-
-NEXT = ("next/manifest.json", "next/bundle/", "next/split.json", "next/ops.json")
-READS = ("r/split.json", "r/ops.json", "kills.json", "discovery.json")
-SPEC = ("goldens.held_out",)
-RULES = ("operations", "acceptance", "goldens", "triage")
 
 
 @pytest.fixture
@@ -40,17 +34,11 @@ def ready(toy):
 
 
 def job(toy, records, made=1):
-    """A job of synthesize: what create reads and writes, and what the next revision is chosen by."""
-    given = toy.job("create", f"scratch-{made}")
-    create = Rulebook(None)
-    return dataclasses.replace(
-        given,
-        spec=Tracked("spec field", toy.spec, (*given.spec._declared, *SPEC)),
-        rules=Rules(create.load, (*given.rules._declared, *RULES)),
-        inputs={**given.inputs, **{name: toy.path(name) for name in READS}},
-        outputs={name: toy.folder / f"made{made}" / name.rstrip("/") for name in NEXT},
-        records=records,
-    )
+    """A job of synthesize, whose outputs go to a folder of their own."""
+    step = STEP["synthesize"]
+    assert set(records) <= set(step.records)
+    outputs = {name: toy.folder / f"made{made}" / name.rstrip("/") for name in step.writes}
+    return dataclasses.replace(toy.job("synthesize", f"scratch-{made}"), outputs=outputs, records=records)
 
 
 def record(block, word, **evidence):
@@ -61,7 +49,11 @@ def run(toy, records, made=1):
     wanted = job(toy, records, made)
     for path in wanted.outputs.values():
         path.parent.mkdir(parents=True, exist_ok=True)
-    return synthesize.run(wanted), wanted.outputs
+    outcome = synthesize.run(wanted)
+    assert outcome.word in STEP["synthesize"].says
+    if outcome.word is Word.REVISED:
+        assert (wanted.spec.used, wanted.rules.used) == (set(STEP["synthesize"].spec), set(STEP["synthesize"].rules))
+    return outcome, wanted.outputs
 
 
 def unfair(toy, cases):
