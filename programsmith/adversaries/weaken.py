@@ -20,7 +20,7 @@ from programsmith.bundle.controls import Files, pack
 from programsmith.bundle.harbor import dump_toml
 from programsmith.bundle.render import CANARIES, PAYLOAD
 from programsmith.bundle.sides import Sides
-from programsmith.bundle.tree import DOCS
+from programsmith.bundle.tree import DOCS, PUBLIC
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.payload.verifier.plan import encode_cases
 from programsmith.payload.verifier.tree import write_tree
@@ -83,7 +83,7 @@ def _zip(held: Mapping[str, bytes]) -> bytes:
 
 
 def _lay(folder: Path, files: Iterable[FileEntry]) -> None:
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)
     write_tree(str(folder), files)
 
 
@@ -93,13 +93,13 @@ def _twin(bundle: Path, spoils: Spoils) -> None:
 
 
 def _original(bundle: Path, spoils: Spoils) -> None:
-    """The original lies among the documentation."""
-    _lay(bundle / DOCS / "original", spoils.solution)
+    """The original lies beside the documentation."""
+    _lay(bundle / "environment" / "app" / "original", spoils.solution)
 
 
 def _answers(bundle: Path, spoils: Spoils) -> None:
-    """The held-out cases are public."""
-    (bundle / "environment" / "app" / "public.jsonl").write_bytes(encode_cases(spoils.sides.held_out))
+    """The agent's public cases are the held-out ones."""
+    (bundle / PUBLIC).write_bytes(encode_cases(spoils.sides.held_out))
 
 
 def _clear(bundle: Path, spoils: Spoils) -> None:

@@ -17,6 +17,7 @@ EXECUTABLE_BITS = 0o111
 BASE = re.compile(rb"^ARG BASE=\S+$", re.MULTILINE)
 FROM = re.compile(rb"^FROM (.*)$", re.MULTILINE)
 KNOWN = re.compile(rb"(?:#|ARG|FROM|RUN|COPY|WORKDIR|USER|CMD|ENV)(?: |$)")
+SHARED = {"policy.json": "policies", "public.jsonl": "lists of public cases"}
 PINNED = re.compile(rb"@sha256:")
 
 
@@ -56,9 +57,10 @@ def _files(scene: Scene) -> Iterator[str]:
     _, now = digests(scene.files.values())
     differ = sorted(p for p in now.keys() | scene.manifest.files.keys() if now.get(p) != scene.manifest.files.get(p))
     yield from (f"{path} is not what the manifest says" for path in differ)
-    agent, tests = (scene.files.get(f"{side}/policy.json") for side in ("environment/app", "tests"))
-    if agent and tests and agent.content != tests.content:
-        yield "the agent and the verifier have two policies"
+    for name, what in SHARED.items():
+        agent, tests = (scene.files.get(f"{side}/{name}") for side in ("environment/app", "tests"))
+        if agent and tests and agent.content != tests.content:
+            yield f"the agent and the verifier have two {what}"
 
 
 def _dockerfiles(scene: Scene) -> Iterator[str]:

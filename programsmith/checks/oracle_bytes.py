@@ -73,8 +73,9 @@ def _answers(scene: Scene, shown: bytes, size: int) -> set[str]:
     unseen = {answer: case for answer, case in secret if answer not in shown}
     given = {side for c in scene.sides.public for side in input_sides(c)}
     found = {f"a public case brings the answer of {unseen[answer]} as input" for answer in unseen.keys() & given}
+    own = (DOCS, *(f"{CASES}{case}/" for case in scene.manifest.public))
     for path, entry in scene.agent.items():
-        if path.startswith((CASES, DOCS)) or path == PUBLIC:
+        if path.startswith(own) or path == PUBLIC:
             continue
         texts = list(readings(entry.content))
         found |= {f"{path} holds the answer of {case}" for answer, case in unseen.items() if _in_any(answer, texts)}

@@ -11,22 +11,25 @@ import zipfile
 
 import pytest
 
+from programsmith.adversaries.weaken import weak_program
 from programsmith.blocks import static
 from programsmith.bundle.manifest import digests
 from programsmith.bundle.seal import seal
 from programsmith.bundle.sides import held_out_clear, read_sides
 from programsmith.bundle.tree import read_bundle
+from programsmith.bundle.zipapp import check_pyz, verify_pyz
 from programsmith.checks import egress
 from programsmith.checks.registry import CHECKS
 from programsmith.errors import InfraError
 from programsmith.payload.verifier.model import canonical
+from programsmith.payload.verifier.plan import encode_cases
 from programsmith.payload.verifier.unseal import Purpose, decode_seal
 from programsmith.records import codec
 from programsmith.records.outcome import Word
 from programsmith.rulebook.load import Rulebook
 from programsmith.sources.tree import read_tar
 
-LOOKING = ("harbor_validity", "sentinels", "no_upstream_pointer", "sealing", "oracle_bytes")
+LOOKING = ("harbor_validity", "verifier_program", "sentinels", "no_upstream_pointer", "sealing", "oracle_bytes")
 RUNNING = ("fresh_output", "reward_tamper", "egress")
 
 
@@ -151,6 +154,19 @@ MUTATIONS = {
         "harbor_validity",
         lambda t: write(t, "environment/app/check", (t.bundle / "environment/app/check").read_bytes()),
     ),
+    "answer_in_a_case_folder": (
+        "oracle_bytes",
+        lambda t: write(t, f"environment/app/cases/{t.manifest.held_out[0]}/expected_stdout", secret_answer(t)),
+    ),
+    "held_out_made_public": (
+        "harbor_validity",
+        lambda t: write(t, "environment/app/public.jsonl", encode_cases(read_sides(t.bundle).held_out)),
+    ),
+    "other_verifier": (
+        "verifier_program",
+        lambda t: write(t, "tests/verify.pyz", weak_program(verify_pyz(), "files_count")),
+    ),
+    "other_runner": ("verifier_program", lambda t: write(t, "environment/app/check", check_pyz() + b"#", 0o755)),
     "two_policies": ("harbor_validity", lambda t: edit(t, "environment/app/policy.json", b'"rot"', b'"tor"')),
     "unsaid_family": ("harbor_validity", lambda t: edit(t, "instruction.md", b"| `rot -n`", b"| `rot -m`")),
     "unsaid_contract": ("harbor_validity", lambda t: edit(t, "instruction.md", b"compile.sh", b"build.sh")),
@@ -305,7 +321,7 @@ def test_every_check_has_a_file_a_rule_and_a_defence():
     book = Rulebook(None)
     plumbing = {"__init__", "base", "registry", "search", "stages", "listeners"}
     files = {p.stem for p in Path(package.__file__).parent.glob("*.py")} - plumbing
-    watched = {d["watched_by"] for d in book.load("defences")["defences"]}
+    watched = {name for d in book.load("defences")["defences"] for name in d["watched_by"]}
     assert files == set(CHECKS) == {row["id"] for row in book.load("checks")["checks"]} == watched
     assert {wanted for wanted, _ in (*MUTATIONS.values(), *WEAKENED.values())} | {"egress"} == set(CHECKS)
 

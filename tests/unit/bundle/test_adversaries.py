@@ -1,0 +1,183 @@
+"""Adversaries on a small task: stopped by the bundle, live without their defence, and noticed where one is missing."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import shutil
+import zipfile
+
+import pytest
+
+from programsmith.adversaries.cut import Choice, cut
+from programsmith.adversaries.registry import adversaries, chosen, defences
+from programsmith.adversaries.run import HACKED, NO_CASE, STOPPED, Ground, attack
+from programsmith.adversaries.weaken import Spoils, weak_program, weaken
+from programsmith.blocks import create, probe, static
+from programsmith.bundle.controls import table
+from programsmith.bundle.grade import grade
+from programsmith.bundle.manifest import digests
+from programsmith.bundle.sides import read_sides
+from programsmith.bundle.solution import solution
+from programsmith.bundle.tree import read_bundle
+from programsmith.bundle.zipapp import verify_pyz
+from programsmith.payload.verifier.model import FileEntry
+from programsmith.payload.verifier.tree import write_tree
+from programsmith.records import codec
+from programsmith.records.outcome import Word
+from programsmith.rulebook.load import Rulebook
+
+BOOK = Rulebook(None)
+DEFENCES = defences(BOOK.load("defences"))
+KNOWN = adversaries(BOOK.load("adversaries"), DEFENCES)
+SECRET = bytes(range(32))
+
+
+def ground(toy, scratch):
+    scratch.mkdir(exist_ok=True)
+    return Ground(
+        bundle=toy.bundle,
+        environments=toy.path("r/environments.json"),
+        language=toy.manifest.target_language,
+        tool="rot",
+        solution=solution(toy.bundle, toy.owner_secret),
+        pointer="5f0c1d2e3b4a",
+        scratch=scratch,
+        owner_secret=toy.owner_secret,
+    )
+
+
+def spoils(toy, sides):
+    twin = (FileEntry(b"rot", "file", 0o755, b"#!/bin/sh\n"),)
+    return Spoils(sides=sides, solution=solution(toy.bundle), pointer="5f0c1d2e3b4a", twin=twin)
+
+
+def probed(toy, wanted):
+    toy.spec["probe"] = {"adversaries": wanted, "model": None}
+    return probe.run(toy.job("probe"))
+
+
+def test_a_cut_keeps_the_verifier_and_the_agents_side_and_few_cases(toy, tmp_path):
+    sides = cut(toy.bundle, Choice(count=3, limits={"pids": 9}), tmp_path / "cut")
+    whole = read_sides(toy.bundle)
+    assert read_sides(tmp_path / "cut") == sides
+    assert sides.held_out == whole.held_out[:3]
+    assert (sides.public, sides.plan.reward, sides.policy.case.pids) == ((), "binary", 9)
+    assert dataclasses.replace(sides.policy, case=whole.policy.case) == whole.policy
+    old, new = read_bundle(toy.bundle), read_bundle(tmp_path / "cut")
+    changed = {path for path in old if old[path] != new[path]}
+    assert set(old) == set(new)
+    assert changed <= {
+        f"tests/{n}" for n in ("policy.json", "plan.json", "public.jsonl", "held_out.sealed", "seal.json")
+    }
+
+
+def test_a_cut_never_keeps_more_than_eight_cases(toy, tmp_path):
+    assert len(cut(toy.bundle, Choice(count=99), tmp_path / "cut").held_out) <= 8
+
+
+def test_a_cut_of_a_bundle_that_its_owner_sealed_opens_without_the_owner(toy, tmp_path):
+    toy.owner_secret = SECRET
+    toy.spec["seal"] = "owner"
+    shutil.rmtree(toy.bundle)
+    create.run(toy.job("create"))
+    sides = cut(toy.bundle, Choice(), tmp_path / "cut", SECRET)
+    assert read_sides(tmp_path / "cut") == sides
+
+
+def test_where_no_case_suits_there_is_no_cut_and_no_answer(toy, tmp_path, monkeypatch):
+    monkeypatch.setitem(cut.__globals__["KINDS"], "plain", lambda _case: False)
+    row = attack(KNOWN["says_nothing"], ground(toy, tmp_path / "s"))
+    assert (row.live, row.outcome, row.reward) == (None, NO_CASE, None)
+
+
+def test_a_shipped_verifier_holds_no_weakness_and_no_switch(toy):
+    with zipfile.ZipFile(io.BytesIO((toy.bundle / "tests" / "verify.pyz").read_bytes())) as archive:
+        held = {name: archive.read(name) for name in archive.namelist()}
+    assert not [name for name in held if "adversaries" in name]
+    assert not [name for name, content in held.items() if b"adversaries" in content or b"weak" in content]
+
+
+def test_a_second_weakness_leaves_the_first_in_place():
+    twice = weak_program(weak_program(verify_pyz(), "exact_bytes"), "files_count")
+    with zipfile.ZipFile(io.BytesIO(twice)) as archive:
+        main = archive.read("__main__.py").decode()
+    assert main.count("remove()") == 2
+    assert "exact_bytes" in main
+    assert "files_count" in main
+
+
+def test_a_defence_that_nothing_removes_is_refused(toy, tmp_path):
+    sides = read_sides(toy.bundle)
+    with pytest.raises(KeyError, match="luck"):
+        weaken(toy.bundle, "luck", tmp_path / "weak", spoils(toy, sides))
+
+
+@pytest.mark.parametrize("defence", sorted(DEFENCES))
+def test_a_check_goes_red_on_a_bundle_that_lacks_a_defence(toy, tmp_path, defence):
+    weak = weaken(toy.bundle, defence, tmp_path / "weak", spoils(toy, read_sides(toy.bundle)))
+    toy.bundle.rename(tmp_path / "whole")
+    weak.rename(toy.bundle)
+    tree, files = digests(read_bundle(toy.bundle).values())
+    codec.dump(toy.path("r/manifest.json"), dataclasses.replace(toy.manifest, tree=tree, files=files))
+    cheap = [name for name in DEFENCES[defence].watched_by if name != "egress"]
+    rows = [row for row in BOOK.load("checks")["checks"] if row["id"] in cheap]
+    toy.rules = {"checks": {"checks": rows}}
+    assert static.run(toy.job("static")).word is Word.FAIL
+
+
+def test_a_bundle_whose_verifier_lacks_a_defence_is_hacked(toy, tmp_path):
+    weak = weaken(toy.bundle, "exit_code_counts", tmp_path / "weak", spoils(toy, read_sides(toy.bundle)))
+    toy.bundle.rename(tmp_path / "whole")
+    weak.rename(toy.bundle)
+    outcome = probed(toy, ["wrong_exit", "litters"])
+    assert outcome.word is Word.HACKED
+    assert {r["id"]: r["outcome"] for r in outcome.evidence["rows"]} == {"wrong_exit": HACKED, "litters": STOPPED}
+    assert outcome.evidence["counts"]["scripted"] == "1/2"
+
+
+def test_a_bundle_that_shows_its_original_is_hacked(toy, tmp_path):
+    weak = weaken(toy.bundle, "no_oracle_bytes", tmp_path / "weak", spoils(toy, read_sides(toy.bundle)))
+    toy.bundle.rename(tmp_path / "whole")
+    weak.rename(toy.bundle)
+    assert probed(toy, ["copies_original"]).word is Word.HACKED
+
+
+def test_damage_is_seen_from_the_host(toy, tmp_path):
+    for name in ("calls_out", "leaves_files", "trains_on_it"):
+        row = attack(KNOWN[name], ground(toy, tmp_path / name))
+        assert (row.live, row.outcome) == (True, STOPPED), name
+
+
+def test_nothing_of_an_attack_stays_in_the_bundle_or_the_scratch_folder(toy, tmp_path):
+    before = read_bundle(toy.bundle)
+    attack(KNOWN["meets_in_shared"], ground(toy, tmp_path / "s"))
+    assert read_bundle(toy.bundle) == before
+    assert list((tmp_path / "s").iterdir()) == []
+
+
+@pytest.mark.adversary
+@pytest.mark.parametrize("language", ["python", "c"])
+def test_every_adversary_is_stopped_and_every_one_is_live(toys, tmp_path, language):
+    toy = toys(language, language).copy(tmp_path / "toy")
+    outcome = probed(toy, "all")
+    assert outcome.word is Word.CLEAN, outcome.reason
+    assert [r["id"] for r in outcome.evidence["rows"] if r["reward"] not in {0.0, None}] == []
+    assert outcome.evidence["duds"] == []
+    assert [r["id"] for r in outcome.evidence["rows"] if r["live"] is None] == []
+    assert outcome.evidence["not_s"] == 1
+    assert len(outcome.evidence["rows"]) == len(chosen(KNOWN, "all", language))
+    json.dumps(outcome.evidence)
+
+
+@pytest.mark.adversary
+@pytest.mark.parametrize("defence", sorted(DEFENCES))
+def test_a_weakened_bundle_lacks_one_defence_and_nothing_else(toy, tmp_path, defence):
+    whole = tmp_path / "cut"
+    sides = cut(toy.bundle, Choice(), whole)
+    weak = weaken(whole, defence, tmp_path / "weak", spoils(toy, sides))
+    for name, files, wanted in (("nop", (), 0.0), ("table", table("python", sides.held_out), 1.0)):
+        write_tree(str(tmp_path / name), files)
+        found = grade(weak, tmp_path / name, toy.path("r/environments.json"), tmp_path / f"{name}.out")
+        assert found.reward == wanted, (name, found.word, found.reason)
