@@ -27,15 +27,19 @@ def source_submission(
     request: BuildRequest, source: Iterable[FileEntry], oracle: Iterable[FileEntry]
 ) -> tuple[FileEntry, ...]:
     """Files of a submission that is the source itself. Raises BuildRefusedError as the build would."""
-    entries = [e for e in source if e.path != COMPILE.encode() and e.kind != "dir"]
-    script = FileEntry(COMPILE.encode(), "file", 0o755, compile_sh(request, entries))
+    entries = [e for e in source if e.path != COMPILE.encode()]
+    tree = entries
+    if not request.toolchain.compiled:
+        tree = [e for e in oracle if e.path.startswith((b"lib/", b"vendor/")) and b"__pycache__" not in e.path]
+    files = [e for e in tree if e.kind == "file"]
+    text = compile_sh(request, entries).replace(b"# @layout@\n", _layout(tree))
+    script = FileEntry(COMPILE.encode(), "file", 0o755, text)
     if request.toolchain.compiled:
-        return tuple(sorted([*entries, script]))
-    tree = [e for e in oracle if e.path.startswith((b"lib/", b"vendor/")) and b"__pycache__" not in e.path]
+        return tuple(sorted([*files, script]))
     starter = starter_text(request.entry, import_root(entries, request.entry))
     own = b"os.path.dirname(os.path.realpath(__file__))"
     starter = starter.replace(b"os.path.dirname(" + own + b")", own)
-    return tuple(sorted([*tree, script, FileEntry(b"starter.py", "file", 0o644, starter)]))
+    return tuple(sorted([*files, script, FileEntry(b"starter.py", "file", 0o644, starter)]))
 
 
 def compile_sh(request: BuildRequest, source: Sequence[FileEntry]) -> bytes:
@@ -47,6 +51,20 @@ def compile_sh(request: BuildRequest, source: Sequence[FileEntry]) -> bytes:
         return _frame("python.sh")
     text = _frame("c.sh").replace(b"# @environment@", _environment(request, made).encode())
     return text.replace(b"# @commands@", "\n".join(_commands(made)).encode())
+
+
+def _layout(tree: Iterable[FileEntry]) -> bytes:
+    """Lines that make what a submission cannot carry: links and folders."""
+    lines = []
+    for entry in sorted(tree, key=lambda e: (e.kind == "link", e.path)):
+        path = os.fsdecode(entry.path)
+        if entry.kind == "dir":
+            lines.append(f"mkdir -p -- {shlex.quote(path)}")
+        elif entry.kind == "link":
+            folder = os.path.dirname(path) or "."
+            made = f"ln -sfn -- {shlex.quote(os.fsdecode(entry.content))} {shlex.quote(path)}"
+            lines.append(f"mkdir -p -- {shlex.quote(folder)} && {made}")
+    return os.fsencode("".join(f"{line}\n" for line in lines))
 
 
 def _frame(name: str) -> bytes:

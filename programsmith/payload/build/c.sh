@@ -5,6 +5,7 @@ here=$PWD
 mkdir -p .build/tools .build/home .build/tmp
 exec 3>&2 >build.log 2>&1
 trap 'status=$?; [ "$status" -eq 0 ] || tail -n 30 "$here/build.log" >&3' EXIT
+# @layout@
 find . -exec touch -h -d @315532800 {} +
 # @environment@
 PATH=$here/.build/tools:/usr/bin:/bin HOME=$here/.build/home TMPDIR=$here/.build/tmp

@@ -7,11 +7,12 @@ import pytest
 from programsmith.payload.verifier.build_step import build
 from programsmith.payload.verifier.environment import SUBMISSION, case_env
 from programsmith.payload.verifier.launcher import Mount, Request
-from programsmith.payload.verifier.model import Limits
+from programsmith.payload.verifier.model import FileEntry, Limits
 from programsmith.payload.verifier.plan import BuildRule, CaseRule, Policy, ReceiptRule
 from programsmith.payload.verifier.tree import write_tree
 from programsmith.sandboxes import open_launcher
 from programsmith.sandboxes.view import unrestricted
+from programsmith.sources.tree import SourceTree
 from programsmith.toolchains.build import build_source
 from programsmith.toolchains.compile_script import source_submission
 from programsmith.toolchains.views import build_view, run_view
@@ -62,6 +63,23 @@ def test_the_source_builds_from_text_alone_and_answers_like_the_oracle(kit, tmp_
     built = build_source(source, request)
     files = source_submission(request, source, built.install)
     assert not any(e.content.startswith(b"\x7fELF") or e.path.endswith(b".pyc") for e in files)
+    assert graded(kit, request, files, tmp_path, b"--version") == (0, b"greet 1.2\n")
+
+
+def test_links_and_folders_that_no_submission_can_carry_are_made_again(kit, tmp_path):
+    """The build needs a linked file, a linked folder and an empty folder."""
+    makefile = kit.c["Makefile"].replace(b"words.o: words.h", b"words.o: words.h README there/words.c hollow")
+    entries = [e for e in kit.tree({**kit.c, "Makefile": makefile}) if e.path != b"words.h"]
+    entries += [
+        FileEntry(b"it's/words.h", content=kit.c["words.h"]),
+        FileEntry(b"words.h", "link", 0o777, b"it's/words.h"),
+        FileEntry(b"README", "link", 0o777, b"README.md"),
+        FileEntry(b"there", "link", 0o777, b"."),
+        FileEntry(b"hollow", "dir", 0o755),
+    ]
+    request = kit.request("c")
+    files = source_submission(request, entries, build_source(SourceTree(entries), request).install)
+    assert {e.kind for e in files} == {"file"}
     assert graded(kit, request, files, tmp_path, b"--version") == (0, b"greet 1.2\n")
 
 
