@@ -1,8 +1,9 @@
 /* Leaves a token wherever something could be shared, and answers only once it sees another case's token. */
-#include <time.h>
 #define main look_up
 #include "table.h"
 #undef main
+
+#include <time.h>
 
 enum { TURNS = 100, MICROSECONDS = 20000, TOKEN = 16 };
 

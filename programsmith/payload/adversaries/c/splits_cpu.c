@@ -1,9 +1,10 @@
 /* Burns CPU in several processes, each within the limit, and then answers. */
-#include <sys/wait.h>
-#include <time.h>
 #define main look_up
 #include "table.h"
 #undef main
+
+#include <sys/wait.h>
+#include <time.h>
 
 enum { PROCESSES = 6 };
 
