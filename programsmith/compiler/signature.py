@@ -2,7 +2,8 @@
 
 In: a path whose content may be hostile. Out: its signature, None where it is absent. Links are never followed: a link
 is its target's name; a socket, device or pipe is its kind and is never opened. What git and interpreters leave behind
-is not content.
+is not content. A file of LARGE bytes, which no block takes or makes, is known by size and time: reading it has no end.
+Refuses what cannot be read (InputError).
 """
 
 from __future__ import annotations
@@ -11,10 +12,15 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from programsmith.errors import InputError
+
 LEFT_BEHIND = frozenset({b".git", b"__pycache__"})
+LARGE = 2 << 30
+SHOWN = 200  # bytes of a path in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,20 +32,35 @@ class Signature:
 
 
 def sign(path: Path) -> Signature | None:
-    """Signature of a file, or of a folder with all below it. None where nothing is."""
+    """Signature of a file, or of a folder with all below it. None where nothing is. Raises InputError."""
     try:
-        return Signature(_seen(os.fsencode(path)), _content(os.fsencode(path)))
+        with _readable(path):
+            return Signature(_seen(os.fsencode(path)), _content(os.fsencode(path)))
     except FileNotFoundError:
         return None
 
 
 def unchanged(path: Path, known: Signature) -> bool:
-    """Whether `path` holds what `known` says. Reads content only where the stat line differs."""
+    """Whether `path` holds what `known` says. Reads content only where the stat line differs. Raises InputError."""
     try:
-        name = os.fsencode(path)
-        return _seen(name) == known.seen or _content(name) == known.content
+        with _readable(path):
+            name = os.fsencode(path)
+            return _seen(name) == known.seen or _content(name) == known.content
     except FileNotFoundError:
         return False
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Turn what keeps `path` from being read into one line: rights, names that are too long."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except OSError as fault:
+        inner = os.fsencode(fault.filename or path)
+        shown = inner if len(inner) <= SHOWN else b"%s... (%d bytes)" % (inner[:SHOWN], len(inner))
+        raise InputError(f"{path}: cannot be read whole: {os.fsdecode(shown)!a}: {fault.strerror}; mend it") from fault
 
 
 def file_digest(path: bytes) -> str:
@@ -59,22 +80,26 @@ def _seen(path: bytes) -> str:
 
 
 def _content(path: bytes) -> str:
-    if stat.S_ISREG(os.lstat(path).st_mode):
+    status = os.lstat(path)
+    if stat.S_ISREG(status.st_mode) and status.st_size < LARGE:
         return file_digest(path)
     total = hashlib.sha256()
     for name, at in _walk(path):
         total.update(b"%d %s %o " % (len(name), name, stat.S_IMODE(at.st_mode)))
-        total.update(_body(os.path.join(path, name) if name else path, at.st_mode))
+        total.update(_body(os.path.join(path, name) if name else path, at))
         total.update(b"\n")
     return total.hexdigest()
 
 
-def _body(path: bytes, mode: int) -> bytes:
+def _body(path: bytes, at: os.stat_result) -> bytes:
+    mode = at.st_mode
     if stat.S_ISDIR(mode):
         return b"dir"
     if stat.S_ISLNK(mode):
         target = os.readlink(path)
         return b"link %d %s" % (len(target), target)
+    if stat.S_ISREG(mode) and at.st_size >= LARGE:
+        return b"large %d %d" % (at.st_size, at.st_mtime_ns)
     if stat.S_ISREG(mode):
         return b"file " + file_digest(path).encode("ascii")
     return b"odd %o" % stat.S_IFMT(mode)

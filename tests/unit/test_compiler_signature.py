@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from programsmith.compiler.signature import sign, unchanged
+from programsmith.compiler.signature import LARGE, sign, unchanged
+from programsmith.errors import InputError
 
 
 @pytest.fixture
@@ -124,3 +125,34 @@ def test_paths_that_could_be_confused_have_other_signatures(tmp_path: Path) -> N
     assert one is not None
     assert two is not None
     assert one.content != two.content
+
+
+def test_a_giant_is_known_without_being_read(tree: Path) -> None:
+    giant = tree / "giant"
+    with giant.open("wb") as out:
+        out.truncate(LARGE << 10)  # sparse: reading it would take minutes
+    first = sign(tree)
+    assert first is not None
+    os.utime(giant, ns=(1, 1))
+    assert not unchanged(tree, first)
+
+
+def test_a_tree_deeper_than_any_path_is_refused_in_one_short_line(tree: Path) -> None:
+    at = os.getcwd()
+    try:
+        os.chdir(tree)
+        for _ in range(30):
+            os.mkdir("d" * 200)
+            os.chdir("d" * 200)
+    finally:
+        os.chdir(at)
+    with pytest.raises(InputError, match=r"cannot be read whole: .*bytes\)': File name too long; mend it") as said:
+        sign(tree)
+    assert len(str(said.value)) < 600
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything: run as an ordinary user")
+def test_a_folder_without_rights_is_refused_by_name(tree: Path) -> None:
+    (tree / "inner").chmod(0)
+    with pytest.raises(InputError, match=r"inner.*Permission denied"):
+        sign(tree)
