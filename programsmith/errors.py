@@ -44,6 +44,10 @@ class InfraError(ProgramSmithError):
     exit = Exit.INFRA
 
 
+class BudgetError(PrerequisiteError):
+    """A call that could pass the spec's budget; it was not made."""
+
+
 class UndeclaredAccess(RuntimeError):
     """A block read a spec field, a rule file or an artifact that its step does not declare: a bug of ours."""
 

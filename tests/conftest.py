@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 GROUPS = ("real", "docker", "harbor", "agents", "attack", "adversary", "browser", "soak")
 SECONDS: Counter[str] = Counter()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def own_configuration() -> Iterator[None]:
+    """Keys that builds make on first use belong to the test run, never to the user."""
+    with tempfile.TemporaryDirectory(prefix="programsmith.") as folder:
+        os.environ["XDG_CONFIG_HOME"] = folder
+        yield
+        del os.environ["XDG_CONFIG_HOME"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -12,11 +12,12 @@ import errno
 import os
 import shutil
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from programsmith.compiler.bought import run_block
+from programsmith.compiler.cached import kept
 from programsmith.compiler.paths import former, part
 from programsmith.compiler.slices import changes
 from programsmith.compiler.turn import Turn
@@ -28,21 +29,38 @@ from programsmith.records.outcome import Outcome, Record
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
-def act(turn: Turn, before: Mapping[str, str]) -> Record:
-    """Run the turn's block once and publish. `before` is the slice that decided that it runs.
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Acted:
+    """A turn's new record, and whether it came from the store."""
+
+    record: Record
+    restored: bool
+
+
+def act(turn: Turn, before: Mapping[str, str]) -> Acted:
+    """Take from the store what the turn's block would make, or run it, and publish. `before` decided that it runs.
 
     Raises InfraError where an input changed meanwhile or the disk is full; whatever the block raises passes.
     """
     with _disk(turn), _log(turn.log) as say, _scratch(turn) as scratch:
-        started = time.monotonic()
         inputs = turn.artifacts()
         job = _job(turn, scratch, say)
-        outcome = turn.subject.blocks.run(turn.step.block)(job)
-        record = _record(turn, outcome, inputs, time.monotonic() - started)
-        _check(turn, outcome, before, say)
-        _report_unused(turn, job, say)
-        _publish(turn, record)
-        return record
+        with kept(turn, job, before) as place:
+            found = place.restored()
+            outcome, seconds = found or run_block(turn, job, place.key, lambda: _clear(job))
+            _check(turn, outcome, before, say)
+            if found is None:
+                _report_unused(turn, job, say)
+                outcome = place.drifted(outcome)
+                place.publish(outcome, seconds)
+            record = _record(turn, outcome, inputs, seconds)
+            _publish(turn, record)
+        return Acted(record=record, restored=found is not None)
+
+
+def _clear(job: Job) -> None:
+    for path in job.outputs.values():
+        remove(path)
 
 
 def _job(turn: Turn, scratch: Path, say: Callable[[str], None]) -> Job:

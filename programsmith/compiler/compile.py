@@ -6,6 +6,7 @@ that the engine is tested on pipelines of its own. Refuses what the spec and rul
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from programsmith.compiler.passes import outcome_of, turn_of, walk_of
 from programsmith.compiler.paths import Project
 from programsmith.compiler.plan import STEPS, Step
 from programsmith.compiler.slices import Blocks, RuleFiles
+from programsmith.compiler.storage import action_cache
 from programsmith.compiler.turn import Subject, Turn
 from programsmith.compiler.walk import Route
 from programsmith.errors import InputError
@@ -23,13 +25,14 @@ from programsmith.records import codec
 from programsmith.records.outcome import Record
 from programsmith.rulebook.load import Rulebook
 from programsmith.spec.load import load_spec
+from programsmith.store.retry import Retries
 from programsmith.verdict.routes import Routes
 
 NEVER = "never built"
 
 
 class Compiler:
-    """Steps and blocks, ready to be applied to specs. Rules and routes default to the project's."""
+    """Steps and blocks, ready to be applied to specs. Rules, routes and retries default to the project's."""
 
     def __init__(
         self,
@@ -37,11 +40,13 @@ class Compiler:
         blocks: Blocks | None = None,
         route: Route | None = None,
         rules: Callable[[Path], RuleFiles] = Rulebook,
+        retries: Retries | None = None,
     ) -> None:
         self.steps = tuple(steps)
         self._blocks = blocks or Blocks()
         self._route = route
         self._rules = rules
+        self._retries = retries
 
     def subject(self, project: Project, path: Path, workers: int = 1) -> Subject:
         """The spec at `path`, read and checked. Raises InputError."""
@@ -56,6 +61,8 @@ class Compiler:
             route=self._route or Routes(rules.load("routes")).go,
             workers=workers,
             owner_secret=_owner_secret() if spec.values["seal"] == "owner" else None,
+            cache=functools.cache(lambda: action_cache(project)),
+            retries=self._retries or Retries.of(rules.load("retries")),
         )
 
     def view(self, subject: Subject) -> Iterator[Turn]:

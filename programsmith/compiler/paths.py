@@ -98,6 +98,11 @@ class Folder:
         """The spec's verdict."""
         return self.root / "verdict.json"
 
+    @property
+    def ledger(self) -> Path:
+        """What the spec reserved and spent."""
+        return self.root / "ledger.jsonl"
+
     def task(self, block: str, spot: Spot) -> str:
         """Task name: `tally:ingest`, `tally:r0:create`, `tally:r0:b1:triage`, `tally:r0:b0:trial:scripted:solver:3`."""
         trial = [spot.trial.name] if spot.trial else []

@@ -49,6 +49,10 @@ class Blocks:
         found: Callable[[Job], Outcome] = import_module(f"{self._package.name}.blocks.{block}").run
         return found
 
+    def part(self, block: str, name: str) -> Any:
+        """What the module of `block` has under `name`, such as a key of its own; None where it has nothing."""
+        return getattr(import_module(f"{self._package.name}.blocks.{block}"), name, None)
+
     def digest(self, block: str) -> str:
         """SHA-256 over the code of `block` and of all that it imports from its package."""
         return self._package.digest(f"{self._package.name}.blocks.{block}")

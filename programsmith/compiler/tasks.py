@@ -63,7 +63,9 @@ class Attempt:
     def act(self) -> TaskFailed | None:
         """Run the block: the task's action."""
         try:
-            self.record = act(self.turn, self._slice)
+            done = act(self.turn, self._slice)
+            self.record = done.record
+            self.because += "; from the store" if done.restored else ""
         except ProgramSmithError as fault:
             self.fault = fault
             return TaskFailed(str(fault))

@@ -16,7 +16,11 @@ from programsmith.compiler.plan import Step
 from programsmith.compiler.slices import Blocks, RuleFiles
 from programsmith.records.outcome import Record, Word
 from programsmith.records.trial import Assignment
+from programsmith.store.cache import ActionCache
+from programsmith.store.retry import Retries
 from programsmith.verdict.routes import Go
+
+ONCE = Retries()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +33,8 @@ class Subject:
     folder: Folder
     values: Mapping[str, Any]
     rules: RuleFiles
+    retries: Retries = ONCE  # how often infra is tried again
+    cache: Callable[[], ActionCache] | None = None  # what all specs share; None: every block runs
     blocks: Blocks
     route: Callable[[str, Word], Go]
     workers: int

@@ -10,6 +10,7 @@ from toyline import STEPS, FileRules, route
 from programsmith.compiler.build import build
 from programsmith.compiler.compile import Compiler
 from programsmith.compiler.slices import Blocks
+from programsmith.store.retry import Retries
 
 
 def main(root: Path, args: list[str]) -> int:
@@ -22,7 +23,8 @@ def main(root: Path, args: list[str]) -> int:
         args = args[:at] + args[at + 2 :]
     yes = "--yes" in args
     args = [arg for arg in args if arg != "--yes"]
-    compiler = Compiler(STEPS, Blocks(root / "toyforge"), route, rules=lambda project: FileRules(project / "rules"))
+    blocks, once = Blocks(root / "toyforge"), Retries()
+    compiler = Compiler(STEPS, blocks, route, rules=lambda project: FileRules(project / "rules"), retries=once)
     return build(args, Path.cwd(), workers=workers, yes=yes, compiler=compiler)
 
 

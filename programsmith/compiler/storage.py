@@ -1,0 +1,42 @@
+"""Where a user's store and keys are: the environment's word, else the project's cache and the user's configuration.
+
+In: a project, the environment. Out: the action cache, made when it is first asked for. Refuses a key that is none.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from programsmith.compiler.paths import Project
+from programsmith.store.cache import ActionCache
+from programsmith.store.directory import Directory
+from programsmith.store.keys import STORE_KEY, WRITER_KEY, keys
+from programsmith.store.leases import Leases
+
+STORE = "PROGRAMSMITH_STORE"
+"""Names a folder that several checkouts or machines share."""
+
+
+def action_cache(project: Project) -> ActionCache:
+    """The store as this user sees it. Raises InputError."""
+    root = store_root(project)
+    known = keys(_config(), os.environ.get(STORE_KEY), os.environ.get(WRITER_KEY))
+    return ActionCache(Directory(root), known, Leases(root / "leases"))
+
+
+def store_root(project: Project) -> Path:
+    """The store's folder."""
+    given = os.environ.get(STORE)
+    return Path(given).absolute() if given else project.store
+
+
+def _config() -> Path | None:
+    """The user's configuration folder; None where there is no home. A relative one does not count, as XDG says."""
+    given = os.environ.get("XDG_CONFIG_HOME", "")
+    if os.path.isabs(given):
+        return Path(given)
+    try:
+        return Path.home() / ".config"
+    except RuntimeError:
+        return None

@@ -1,0 +1,61 @@
+"""Garbage collection: objects that nothing needs go, whatever somebody else publishes meanwhile.
+
+In: a store, the specs that live, a time. Out: what was removed. An entry stays where a live spec used it or it was
+used since the time; an object stays where an entry that stays names it. Who publishes or restores waits for the sweep
+and the sweep for them, so what is half published is never seen. Entries of other writers are kept by the same rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from programsmith.store.backend import Backend, Kept, Namespace
+from programsmith.store.cache import SWEEP
+from programsmith.store.entry import Ref, decode
+from programsmith.store.leases import Leases
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Swept:
+    """Counts of what went and what stayed; `freed` in bytes."""
+
+    entries: int
+    objects: int
+    freed: int
+    entries_kept: int
+    objects_kept: int
+
+
+def sweep(backend: Backend, leases: Leases, *, live: Collection[str], since: float) -> Swept:
+    """Remove what no live spec used and nobody used after `since` (seconds since the epoch). Raises OSError."""
+    with leases.alone(SWEEP):
+        needed: set[Ref] = set()
+        gone: list[tuple[Namespace, Kept]] = []
+        entries = list(backend.list(Namespace.AC))
+        for kept in entries:
+            refs = _refs(backend, kept, live, since)
+            needed |= refs
+            gone += [] if refs else [(Namespace.AC, kept)]
+        dead = len(gone)
+        objects = [(space, kept) for space in (Namespace.CAS, Namespace.SEALED) for kept in backend.list(space)]
+        gone += [(space, kept) for space, kept in objects if Ref(space=space, name=kept.name) not in needed]
+        for space, kept in gone:
+            backend.delete(space, kept.name)
+        backend.clear_drafts()
+    return Swept(
+        entries=dead,
+        objects=len(gone) - dead,
+        freed=sum(kept.size for _, kept in gone),
+        entries_kept=len(entries) - dead,
+        objects_kept=len(objects) - len(gone) + dead,
+    )
+
+
+def _refs(backend: Backend, kept: Kept, live: Collection[str], since: float) -> set[Ref]:
+    """Objects that the entry keeps; none where it goes itself."""
+    raw = backend.get(Namespace.AC, kept.name)
+    entry = decode(raw) if raw is not None else None
+    if entry is None or not (kept.seconds >= since or set(entry.specs) & set(live)):
+        return set()
+    return set(entry.refs())
