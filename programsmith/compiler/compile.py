@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from programsmith.compiler.approval import approvals
+from programsmith.compiler.events import Tell
 from programsmith.compiler.passes import outcome_of, turn_of, walk_of
 from programsmith.compiler.paths import Project
 from programsmith.compiler.plan import STEPS, Step
 from programsmith.compiler.slices import Blocks, RuleFiles
 from programsmith.compiler.storage import action_cache
 from programsmith.compiler.turn import Subject, Turn
+from programsmith.compiler.view import Plain
 from programsmith.compiler.walk import Route
 from programsmith.errors import InputError
 from programsmith.payload.verifier.unseal import SECRET_NAME
@@ -48,7 +50,7 @@ class Compiler:
         self._rules = rules
         self._retries = retries
 
-    def subject(self, project: Project, path: Path, workers: int = 1) -> Subject:
+    def subject(self, project: Project, path: Path, workers: int = 1, tell: Tell | None = None) -> Subject:
         """The spec at `path`, read and checked. Raises InputError."""
         spec = load_spec(path, project.root)
         rules = self._rules(project.root)
@@ -60,6 +62,7 @@ class Compiler:
             blocks=self._blocks,
             route=self._route or Routes(rules.load("routes")).go,
             workers=workers,
+            tell=tell or Plain().show,
             owner_secret=_owner_secret() if spec.values["seal"] == "owner" else None,
             cache=functools.cache(lambda: action_cache(project)),
             retries=self._retries or Retries.of(rules.load("retries")),

@@ -6,7 +6,6 @@ In: whatever a command raises. Out: the exit code. The traceback of a bug of our
 from __future__ import annotations
 
 import errno
-import sys
 import tempfile
 import traceback
 from pathlib import Path
@@ -14,6 +13,8 @@ from types import TracebackType
 from typing import Self
 
 from programsmith.compiler.action import FULL
+from programsmith.compiler.events import Event, Kind, Tell
+from programsmith.compiler.view import Plain
 from programsmith.errors import Exit, ProgramSmithError
 
 ORDER = (Exit.INTERRUPTED, Exit.USAGE, Exit.INFRA, Exit.ENDED, Exit.OK)
@@ -28,12 +29,14 @@ class Caught:
     """A context in which nothing escapes; afterwards `code` is set where something was raised.
 
     `logs` is the folder that takes the traceback of an internal error; where there is none, a temporary file does.
+    `tell` takes the line; `about` is the spec that it is about.
     """
 
-    def __init__(self, logs: Path | None = None, about: str = "") -> None:
+    def __init__(self, logs: Path | None = None, about: str = "", tell: Tell | None = None) -> None:
         self.code: Exit | None = None
         self._logs = logs
-        self._about = f"{about}  " if about else ""
+        self._about = about
+        self._tell = tell or Plain().show
 
     def __enter__(self) -> Self:
         return self
@@ -60,7 +63,7 @@ class Caught:
     def _say(self, code: Exit, word: str, message: str) -> None:
         self.code = code
         line = " ".join(message.split())
-        print(f"{self._about}{word}: {line}", file=sys.stderr)
+        self._tell(Event(kind=Kind.SAID, spec=self._about, text=f"{word}: {line}"))
 
 
 def _write_trace(logs: Path | None, text: str) -> Path:

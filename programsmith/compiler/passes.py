@@ -18,7 +18,7 @@ from doit.task import Stream
 
 from programsmith.compiler.paths import DIST, Spot
 from programsmith.compiler.plan import Step
-from programsmith.compiler.reporter import Lines
+from programsmith.compiler.reporter import Told
 from programsmith.compiler.slices import field
 from programsmith.compiler.state import Database
 from programsmith.compiler.tasks import Attempt, task
@@ -97,13 +97,13 @@ def run_pass(subject: Subject, due: Sequence[Turn]) -> Passed:
     attempts = {turn.name: Attempt(turn) for turn in due}
     control = TaskControl([task(attempt) for attempt in attempts.values()])
     control.process(None)
-    lines = Lines(attempts)
+    told = Told(attempts, subject.tell)
     state = Dependency(Database, str(subject.folder.database))
-    runner = MThreadRunner(state, lines, continue_=True, stream=Stream(0), num_process=max(1, subject.workers))
+    runner = MThreadRunner(state, told, continue_=True, stream=Stream(0), num_process=max(1, subject.workers))
     runner.run_all(control.task_dispatcher())
     return Passed(
-        records=tuple(None if turn.name in lines.failed else codec.load(turn.record, Record) for turn in due),
+        records=tuple(None if turn.name in told.failed else codec.load(turn.record, Record) for turn in due),
         faults=tuple(a.fault for a in attempts.values() if a.fault is not None),
-        bugs=tuple(lines.bugs),
-        ran=tuple(lines.ran),
+        bugs=tuple(told.bugs),
+        ran=tuple(told.ran),
     )

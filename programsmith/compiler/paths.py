@@ -84,6 +84,11 @@ class Folder:
         return self.root / "lock"
 
     @property
+    def run(self) -> Path:
+        """Which run goes on; left only by one that did not come to its end."""
+        return self.root / "run.json"
+
+    @property
     def scratch(self) -> Path:
         """Below it each running block has a folder; whatever an earlier run left there is void."""
         return self.root / "scratch"

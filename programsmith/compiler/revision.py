@@ -6,13 +6,13 @@ the user. The spec's lock is held by the caller.
 
 from __future__ import annotations
 
-import shutil
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from programsmith.bundle.dataset import withdraw
+from programsmith.compiler.events import Event, Kind
+from programsmith.compiler.leftovers import recorded
 from programsmith.compiler.passes import Passed, outcome_of, run_pass, turn_of, walk_of
 from programsmith.compiler.plan import Step
 from programsmith.compiler.reporter import word_of
@@ -35,10 +35,17 @@ class Answer:
 
 def build_spec(steps: Sequence[Step], subject: Subject) -> Answer:
     """Pass after pass until none is left. The spec's lock is held by the caller."""
-    try:
+    with recorded(subject.folder):
         return _passes(steps, subject)
-    finally:
-        shutil.rmtree(subject.folder.scratch, ignore_errors=True)
+
+
+def look_at(subject: Subject, seen: int) -> Answer:
+    """The answer of a spec whose `seen` tasks a look has shown to be up to date. Its lock is held by the caller."""
+    with recorded(subject.folder):
+        subject.tell(
+            Event(kind=Kind.SAID, spec=subject.folder.name, text=f"nothing to do: {seen} blocks are up to date")
+        )
+        return _answer(subject, ())
 
 
 def _passes(steps: Sequence[Step], subject: Subject) -> Answer:
@@ -56,7 +63,9 @@ def _passes(steps: Sequence[Step], subject: Subject) -> Answer:
                 walk.settle(one, record)
         walk.advance()
     if not ran:
-        print(f"{subject.folder.name}  nothing to do: {seen} blocks are up to date", file=sys.stderr)
+        subject.tell(
+            Event(kind=Kind.SAID, spec=subject.folder.name, text=f"nothing to do: {seen} blocks are up to date")
+        )
     return _answer(subject, tuple(ran))
 
 

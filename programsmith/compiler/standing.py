@@ -1,11 +1,12 @@
 """How the tasks of a spec stand, without running any.
 
-In: a compiled spec. Out: each turn with whether it would run and why; which specs a build would work on.
+In: a compiled spec. Out: each turn with whether it would run and why; whether a build would run any.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator
+from contextlib import closing
 from pathlib import Path
 
 from doit.dependency import Dependency
@@ -21,23 +22,27 @@ from programsmith.errors import InputError
 UP_TO_DATE = "up-to-date"
 
 
-def standings(compiler: Compiler, subject: Subject) -> Iterator[tuple[Attempt, bool]]:
+def standings(compiler: Compiler, subject: Subject) -> Generator[tuple[Attempt, bool], None, None]:
     """Each turn that the records lead to, and whether it would run."""
     state = Dependency(Database, str(subject.folder.database))
-    for turn in compiler.view(subject):
-        attempt = Attempt(turn)
-        asked = Task(turn.name, None, uptodate=attempt.checks())
-        yield attempt, state.get_status(asked, {turn.name: asked}).status != UP_TO_DATE
-    state.close()
-
-
-def due(compiler: Compiler, project: Project, files: Sequence[Path]) -> list[str]:
-    """Names of the specs in which a build would run something; a broken spec is none of them."""
-    return [path.stem for path in files if _is_due(compiler, project, path)]
-
-
-def _is_due(compiler: Compiler, project: Project, path: Path) -> bool:
     try:
-        return any(would_run for _, would_run in standings(compiler, compiler.subject(project, path)))
+        for turn in compiler.view(subject):
+            attempt = Attempt(turn)
+            asked = Task(turn.name, None, uptodate=attempt.checks())
+            yield attempt, state.get_status(asked, {turn.name: asked}).status != UP_TO_DATE
+    finally:
+        state.close()
+
+
+def up_to_date(compiler: Compiler, project: Project, path: Path) -> int | None:
+    """How many tasks a build would find up to date, None where it would run any. A broken spec has 0."""
+    seen = 0
+    try:
+        with closing(standings(compiler, compiler.subject(project, path))) as found:
+            for _, would_run in found:
+                if would_run:
+                    return None
+                seen += 1
     except InputError:
-        return False
+        return 0
+    return seen

@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from programsmith.compiler import slices
+from programsmith.compiler.events import Tell
 from programsmith.compiler.paths import DIST, Folder, Spot
 from programsmith.compiler.plan import Step
 from programsmith.compiler.slices import Blocks, RuleFiles
+from programsmith.compiler.view import Plain
 from programsmith.records.outcome import Record, Word
 from programsmith.records.trial import Assignment
 from programsmith.store.cache import ActionCache
@@ -27,7 +29,8 @@ ONCE = Retries()
 class Subject:
     """The spec that is built: its folder, its values with defaults filled, and what the steps share.
 
-    `route` says where the pipeline goes after a block said a word. `owner_secret` opens what the owner seals.
+    `route` says where the pipeline goes after a block said a word, `tell` takes what happens. `owner_secret` opens what
+    the owner seals.
     """
 
     folder: Folder
@@ -39,6 +42,7 @@ class Subject:
     route: Callable[[str, Word], Go]
     workers: int
     owner_secret: bytes | None = None
+    tell: Tell = Plain().show
 
     def goes_on(self, block: str, word: Word) -> bool:
         """Whether the revision continues with the next block."""
