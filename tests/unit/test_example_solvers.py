@@ -10,6 +10,11 @@ from types import ModuleType
 
 import pytest
 
+from programsmith.records.trial import Pair
+from programsmith.spec.load import load_spec
+from programsmith.verdict.bands import demands
+from programsmith.verdict.calibration import Tally, read
+
 SOLVERS = Path(__file__).parents[2] / "specs" / "tally-solvers"
 
 
@@ -69,3 +74,14 @@ def test_the_solvers_runner_sees_streams_exit_codes_and_files(solver: ModuleType
     assert solver.public.passes(source, right)
     for change in ({"stdout": b""}, {"exit_code": 2}, {"quiet": False}, {"after": {"x": b""}}):
         assert not solver.public.passes(source, {**right, **change})
+
+
+@pytest.mark.parametrize(("passed", "standing"), [(6, "too_easy"), (1, "in_band"), (2, "in_band")])
+def test_the_examples_band_is_decided_alike_at_nearby_confidences(passed: int, standing: str) -> None:
+    root = SOLVERS.parents[1]
+    (entry,) = load_spec(root / "specs" / "tally.yaml", root).values["difficulty"]
+    assert "confidence: 0.75" in (root / "specs" / "tally.yaml").read_text()
+    for confidence in (0.7, 0.75):
+        (demand,) = demands([{**entry, "confidence": confidence}])
+        tally = Tally(pair=Pair(agent="scripted", model="solver"), k=passed, n=6)
+        assert read(tally, demand.band).standing == standing
