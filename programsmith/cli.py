@@ -6,6 +6,7 @@ In: arguments. Out: an exit code. Heavy imports come with the verb that needs th
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -57,6 +58,11 @@ def _parser() -> Parser:
     _with_words(verbs, "clean", "remove what tasks made")
     _with_words(verbs, "forget", "make tasks run again")
     _with_words(verbs, "yield", "write docs/yield from finished builds")
+    gc = _with_words(verbs, "gc", "remove from the store what no spec needs")
+    gc.add_argument("--days", type=float, default=30.0, help="keep what was used in so many last days [30]")
+    settle = _with_words(verbs, "settle", "show reservations of calls whose end nobody saw; close one")
+    settle.add_argument("--id", help="the reservation to close")
+    settle.add_argument("--usd", type=float, help="what its call took, in dollars")
     verbs.add_parser("version", help="print the version")
     verbs.add_parser("help", help="print this")
     return parser
@@ -105,6 +111,29 @@ def _yield(options: argparse.Namespace) -> Exit:
     return Exit.OK
 
 
+def _gc(options: argparse.Namespace) -> Exit:
+    """Every spec of the project lives, whichever are named."""
+    from programsmith.compiler.loader import asked_specs
+    from programsmith.compiler.storing import collect
+
+    print(json.dumps(collect(asked_specs(options.words, Path.cwd()).project, options.days)))
+    return Exit.OK
+
+
+def _settle(options: argparse.Namespace) -> Exit:
+    from programsmith.compiler.loader import asked_specs
+    from programsmith.compiler.storing import reservations, settle
+
+    asked = asked_specs(options.words, Path.cwd())
+    if (options.id is None) != (options.usd is None):
+        raise InputError("settle: --id and --usd belong together; without both it shows what is held")
+    if options.id is None:
+        print(json.dumps(reservations(asked.project, asked.files)))
+    else:
+        print(json.dumps(settle(asked.project, asked.files, options.id, options.usd)))
+    return Exit.OK
+
+
 def _version(options: argparse.Namespace) -> Exit:
     del options
     print(__version__)
@@ -125,6 +154,8 @@ VERBS: Mapping[str, Callable[[argparse.Namespace], Exit]] = MappingProxyType(
         "clean": _show,
         "forget": _show,
         "yield": _yield,
+        "gc": _gc,
+        "settle": _settle,
         "version": _version,
         "help": _help,
     }

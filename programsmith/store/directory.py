@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,11 +33,11 @@ class Directory:
             if fault.errno in {errno.ELOOP, errno.ENXIO, errno.ENOTDIR}:
                 return None
             raise
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            return None
         with os.fdopen(handle, "rb") as body:
-            try:
-                return body.read()
-            except IsADirectoryError:
-                return None
+            return body.read()
 
     def put(self, space: Namespace, name: str, content: bytes) -> None:
         """Write beside, sync, rename. Equal bytes that are there are kept and count as used."""

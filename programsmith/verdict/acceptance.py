@@ -81,7 +81,7 @@ def verdict(records: Mapping[str, Record], routes: Routes, asked: Asked) -> Verd
         not_s=factors["not_s"],
         revision=asked.revision,
         environments=_environments(records),
-        reasons=(*reasons, *_lowered(asked), *_warned(records)),
+        reasons=(*reasons, *_lowered(asked), *_warned(records), *_drifted(records)),
     )
 
 
@@ -173,6 +173,12 @@ def _warned(records: Mapping[str, Record]) -> Iterable[str]:
     """What calibrate warns of."""
     if "calibrate" in records:
         yield from records["calibrate"].evidence.get("warnings", ())
+
+
+def _drifted(records: Mapping[str, Record]) -> Iterable[str]:
+    """Whether the place is another one than an earlier build of the same bundle had."""
+    if "images" in records and (former := records["images"].evidence.get("drift")):
+        yield f"drift: the place was {', '.join(p[:12] for p in former)} before; every artifact is graded in this one"
 
 
 def _environments(records: Mapping[str, Record]) -> tuple[dict[str, str], ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sys
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from programsmith.compiler.paths import Project
 from programsmith.compiler.plan import EVERY, Step
 from programsmith.compiler.revision import build_spec
 from programsmith.compiler.slices import Blocks, content
+from programsmith.compiler.storage import action_cache
 from programsmith.compiler.turn import Subject
 from programsmith.records.outcome import Word
 from programsmith.verdict.routes import Go
@@ -104,6 +106,7 @@ def subject(root: Path, workers: int = 1) -> Subject:
         blocks=Blocks(root / "toyforge"),
         route=route,
         workers=workers,
+        cache=functools.cache(lambda: action_cache(Project(root))),
     )
 
 

@@ -1,0 +1,58 @@
+"""The verbs of store and ledger: `gc` removes what nothing needs, `settle` closes what nobody saw end.
+
+In: specs, options. Out: what was done, as JSON values. Refuses a reservation that is not held, an amount below zero and
+a settling while the spec is built.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from programsmith.compiler.lock import held
+from programsmith.compiler.paths import Project
+from programsmith.compiler.storage import store_root
+from programsmith.errors import InputError
+from programsmith.records import codec
+from programsmith.spec.find import find_specs
+from programsmith.store.directory import Directory
+from programsmith.store.leases import Leases
+from programsmith.store.ledger import Ledger
+from programsmith.store.sweep import sweep
+
+DAY = 86400.0
+
+
+def collect(project: Project, days: float) -> dict[str, Any]:
+    """Remove from the store what no spec of the project used and nobody used for `days`. Raises InputError."""
+    if not days >= 0:
+        raise InputError(f"--days {days:g}: wanted a number of days from 0 up")
+    root = store_root(project)
+    live = {path.stem for path in find_specs(project.root)}
+    since = time.time() - days * DAY
+    return asdict(sweep(Directory(root), Leases(root / "leases"), live=live, since=since))
+
+
+def reservations(project: Project, files: Sequence[Path]) -> dict[str, Any]:
+    """What each spec spent and what is still reserved."""
+    accounts = {path.stem: Ledger(project.folder(path.stem).ledger).account() for path in files}
+    return {
+        name: {"spent": float(account.spent), "held": [codec.encode(event) for event in account.held]}
+        for name, account in accounts.items()
+    }
+
+
+def settle(project: Project, files: Sequence[Path], identity: str, usd: float) -> dict[str, Any]:
+    """Close one reservation of one spec with what the call took, in dollars. Raises InputError, InfraError."""
+    if len(files) != 1:
+        raise InputError(f"settle: a reservation belongs to one spec, got {len(files)}; add spec=NAME")
+    if not (math.isfinite(usd) and usd >= 0):
+        raise InputError(f"settle: --usd {usd}: wanted dollars from 0 up")
+    folder = project.folder(files[0].stem)
+    with held(folder):
+        closed: dict[str, Any] = codec.encode(Ledger(folder.ledger).settle(identity, usd, time.time()))
+    return closed
