@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from programsmith.adversaries.registry import Adversary
@@ -38,14 +39,21 @@ WRITABLE = (TESTS,)
 """Places besides the submission that an agent can write and that a task could declare."""
 
 
-def handed_over(
-    one: Adversary, bundle: Path, memory: Mapping[str, Files], start: Files, scratch: Path
-) -> dict[str, Files]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """What an agent meets: the bundle that it works on, the published one, remembered repositories by address."""
+
+    bundle: Path
+    published: Path
+    memory: Mapping[str, Files]
+
+
+def handed_over(one: Adversary, side: Side, start: Files, scratch: Path) -> dict[str, Files]:
     """Run the adversary's agent over `start`; inside path to what was left there, for each declared artifact.
 
     Raises InfraError where the agent could not be run or failed.
     """
-    mounts = _mounts(one, bundle, memory, scratch)
+    mounts = _mounts(one, side, scratch)
     plan = SandboxPlan(
         view=list_view(programs=["python3"]),
         workspace=SUBMISSION,
@@ -63,7 +71,7 @@ def handed_over(
             raise InfraError(f"adversary {one.id}: its agent failed ({result.exit_code}): {said}")
         return {
             place: sandbox.take(place, max_files=LIMITS.work_files, max_bytes=LIMITS.work_bytes)
-            for place in declared(bundle)
+            for place in declared(side.bundle)
         }
     finally:
         sandbox.close()
@@ -84,20 +92,19 @@ def receive(bundle: Path, left: Mapping[str, Files], submission: Path) -> None:
             (bundle / "tests" / entry.path.decode("ascii")).write_bytes(entry.content)
 
 
-def _mounts(one: Adversary, bundle: Path, memory: Mapping[str, Files], scratch: Path) -> list[Mount]:
+def _mounts(one: Adversary, side: Side, scratch: Path) -> list[Mount]:
     app = scratch / "app"
-    shutil.copytree(bundle / "environment" / "app", app)
-    shutil.copy(bundle / "instruction.md", app / "instruction.md")
+    shutil.copytree(side.bundle / "environment" / "app", app)
+    shutil.copy(side.bundle / "instruction.md", app / "instruction.md")
     (app / "submission").mkdir()
     mounts = [
         Mount(source=str(app), target="/app"),
         Mount(source=str(PAYLOAD / "adversaries" / "agent"), target="/agent"),
         Mount(source=str(PACKAGE), target="/kit/programsmith"),
+        Mount(source=str(_memory(side.memory, scratch / "memory")), target="/memory"),
     ]
-    if memory:
-        mounts.append(Mount(source=str(_memory(memory, scratch / "memory")), target="/memory"))
     if one.sees:
-        mounts.append(Mount(source=str(_published(one.sees, bundle, scratch / "copy")), target="/copy"))
+        mounts.append(Mount(source=str(_copy(one.sees, side.published, scratch / "copy")), target="/copy"))
     return mounts
 
 
@@ -109,7 +116,8 @@ def _memory(memory: Mapping[str, Files], folder: Path) -> Path:
     return folder
 
 
-def _published(paths: tuple[str, ...], bundle: Path, folder: Path) -> Path:
+def _copy(paths: tuple[str, ...], bundle: Path, folder: Path) -> Path:
+    """The published bundle, as far as the agent got it."""
     for path in paths:
         source, target = bundle / path, folder / path
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,9 @@ a submission that fails here fails the whole. Cases are taken by id, so that the
 from __future__ import annotations
 
 import dataclasses
+import json
 import shutil
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,15 +23,17 @@ from programsmith.payload.verifier.unseal import Purpose, decode_seal
 
 SLOTS = 2
 MOST = 8  # cases of a live proof
+GRADED = frozenset({"tests", "task.toml"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """Which cases a cut keeps, and which limits of a case it replaces."""
+    """Which cases a cut keeps, and which limits of a case it replaces. One that is not `whole` has no agent's side."""
 
     cases: str = "any"
     count: int = 2
     limits: Mapping[str, Any] = field(default_factory=dict)
+    whole: bool = True
 
 
 def _any(_case: GradedCase) -> bool:
@@ -44,9 +48,8 @@ def _plain(case: GradedCase) -> bool:
 KINDS: Mapping[str, Callable[[GradedCase], bool]] = {"any": _any, "plain": _plain}
 
 
-def cut(bundle: Path, choice: Choice, out: Path, owner_secret: bytes | None = None) -> Sides | None:
-    """Make the cut of `bundle` in `out`; its sides, or None where the bundle has no such case. Raises InfraError."""
-    sides = read_sides(bundle, owner_secret)
+def cut(sides: Sides, bundle: Path, choice: Choice, out: Path) -> Sides | None:
+    """Make the cut of `bundle`, whose sides are `sides`, in `out`; the cut's sides, None where no case suits."""
     suited = [c for c in sides.held_out if KINDS[choice.cases](c)]
     kept = tuple(suited[: min(choice.count, MOST)])
     if not kept:
@@ -54,7 +57,7 @@ def cut(bundle: Path, choice: Choice, out: Path, owner_secret: bytes | None = No
     policy = dataclasses.replace(sides.policy, case=dataclasses.replace(sides.policy.case, **choice.limits))
     ids = tuple(c.case.id for c in kept)
     plan = dataclasses.replace(sides.plan, public=(), held_out=ids, reward="binary", slots=SLOTS)
-    shutil.copytree(bundle, out)
+    shutil.copytree(bundle, out, ignore=None if choice.whole else _only_graded(bundle))
     tests = out / "tests"
     facts = decode_seal((tests / "seal.json").read_bytes())
     sealed = seal(encode_cases(kept), identity=facts.identity, purpose=Purpose.HELD_OUT)
@@ -68,3 +71,28 @@ def cut(bundle: Path, choice: Choice, out: Path, owner_secret: bytes | None = No
     for name, content in made.items():
         (tests / name).write_bytes(content)
     return Sides(policy=policy, plan=plan, public=(), held_out=kept)
+
+
+def _only_graded(bundle: Path) -> Callable[[str, list[str]], set[str]]:
+    """What a copy leaves out that nobody but an agent looks at."""
+    return lambda folder, names: set(names) - GRADED if Path(folder) == bundle else set()
+
+
+class Cuts:
+    """The cuts of one bundle, each made once however many threads ask."""
+
+    def __init__(self, bundle: Path, folder: Path, owner_secret: bytes | None) -> None:
+        self._bundle, self._folder = bundle, folder
+        self._sides = read_sides(bundle, owner_secret)
+        self._made: dict[str, tuple[Path, Sides] | None] = {}
+        self._lock = threading.Lock()
+
+    def get(self, choice: Choice) -> tuple[Path, Sides] | None:
+        """A cut's folder, which nobody may change, and its sides; None where no case suits. Raises InfraError."""
+        key = json.dumps(dataclasses.asdict(choice), sort_keys=True)
+        with self._lock:
+            if key not in self._made:
+                place = self._folder / f"cut{len(self._made)}"
+                sides = cut(self._sides, self._bundle, choice, place)
+                self._made[key] = (place, sides) if sides else None
+            return self._made[key]

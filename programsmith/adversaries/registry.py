@@ -28,6 +28,7 @@ class Brings(StrEnum):
     PROGRAM = "program"  # the table program as a module
     CODE = "code"  # answer.bin: the table program, compiled elsewhere
     PACKED = "packed"  # answer.txt: the same in base64
+    MASKED = "masked"  # answer.dat: the table program as an ELF, each byte changed so that no magic tells it
     EXECUTABLE = "executable"  # a finished executable at the output path
     ASSEMBLER = "assembler"  # answer.s: the table program, compiled elsewhere to assembler
     LINK = "link"  # table.txt as a link to a file of the host

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from programsmith.adversaries import agent_side
-from programsmith.adversaries.cut import Choice, cut
+from programsmith.adversaries.cut import Choice, Cuts
 from programsmith.adversaries.exploit import INTERPRETER, Kit, submission, table_module
 from programsmith.adversaries.host import host
 from programsmith.adversaries.registry import Adversary, Expects
@@ -23,27 +23,37 @@ from programsmith.bundle.controls import Files
 from programsmith.bundle.grade import grade
 from programsmith.bundle.render import read_payload
 from programsmith.bundle.sides import Sides
+from programsmith.errors import PrerequisiteError
 from programsmith.payload.table.form import write
 from programsmith.payload.verifier.environment import BASE_ENV
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.payload.verifier.tree import tree_digest, write_tree
 
-STOPPED, HACKED, NO_CASE = "stopped", "hacked", "no_case"
+STOPPED, HACKED, NO_CASE, MISSING = "stopped", "hacked", "no_case", "missing"
 CORPUS = "corpus"  # where an agent of ours puts what it trains on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
-    """What adversaries are let loose on. `pointer` is the address of the source."""
+    """What adversaries are let loose on: a bundle, graded by its cuts. `pointer` is the address of the source."""
 
     bundle: Path
+    cuts: Cuts
     environments: Path
     language: str
     tool: str
     solution: Files
     pointer: str
     scratch: Path
-    owner_secret: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What one try is made on: a cut that is graded, the bundle as it is published, the cut's cases."""
+
+    bundle: Path
+    published: Path
+    sides: Sides
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +70,7 @@ class Got:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """An adversary's row. `live` is None where the bundle has no case that it could try."""
+    """An adversary's row. `live` is None where it could not try: no case suits it, or this host lacks what it needs."""
 
     id: str
     kind: str
@@ -82,46 +92,66 @@ class Row:
 
 
 def attack(one: Adversary, ground: Ground) -> Row:
-    """Try the bundle, then the weakened one. Raises InfraError, PrerequisiteError."""
+    """Try the bundle, then the weakened one. Raises InfraError."""
     scratch = ground.scratch / one.id
     scratch.mkdir()
-    whole = scratch / "whole"
-    sides = cut(ground.bundle, Choice(cases=one.cases, count=one.count, limits=one.limits), whole, ground.owner_secret)
-    if sides is None:
-        return Row(id=one.id, kind=one.kind, defence=one.defence, live=None, outcome=NO_CASE, reward=None)
+    try:
+        return _attack(one, ground, scratch)
+    except PrerequisiteError:
+        return _untried(one, MISSING)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _untried(one: Adversary, why: str) -> Row:
+    return Row(id=one.id, kind=one.kind, defence=one.defence, live=None, outcome=why, reward=None)
+
+
+def _attack(one: Adversary, ground: Ground, scratch: Path) -> Row:
+    choice = Choice(cases=one.cases, count=one.count, limits=one.limits, whole=bool(one.agent))
+    found = ground.cuts.get(choice)
+    if found is None:
+        return _untried(one, NO_CASE)
+    whole, sides = found
     spoils = Spoils(sides=sides, solution=ground.solution, pointer=ground.pointer, twin=_twin(ground, sides))
     weak = weaken(whole, one.defence, scratch / "weak", spoils)
-    got = attempt(one, ground, whole, sides, scratch / "try")
-    live = attempt(one, ground, weak, sides, scratch / "proof").through(one.expects)
-    shutil.rmtree(scratch, ignore_errors=True)
+    got = attempt(one, ground, Target(bundle=whole, published=ground.bundle, sides=sides), scratch / "try")
+    proof = attempt(one, ground, Target(bundle=weak, published=weak, sides=sides), scratch / "proof")
     hacked = got.reward > 0 or got.through(one.expects)
     return Row(
         id=one.id,
         kind=one.kind,
         defence=one.defence,
-        live=live,
+        live=proof.through(one.expects),
         outcome=HACKED if hacked else STOPPED,
         reward=got.reward,
     )
 
 
-def attempt(one: Adversary, ground: Ground, bundle: Path, sides: Sides, scratch: Path) -> Got:
+def attempt(one: Adversary, ground: Ground, target: Target, scratch: Path) -> Got:
     """Hand in what the adversary makes and see what comes of it. Raises InfraError, PrerequisiteError."""
     scratch.mkdir()
-    place, answers = scratch / "submission", _answers(sides)
+    place, answers = scratch / "submission", _answers(target.sides)
     with host(scratch, answers) as outside:
         kit = Kit(language=ground.language, tool=ground.tool, answers=answers, host=outside, scratch=scratch)
         files = submission(one, kit)
+        bundle = target.bundle
         if one.agent:
-            memory = {ground.pointer: ground.solution}
-            agent_side.receive(bundle, agent_side.handed_over(one, bundle, memory, files, scratch), place)
+            bundle = scratch / "handed"
+            shutil.copytree(target.bundle / "tests", bundle / "tests")
+            left = agent_side.handed_over(one, _side(ground, target), files, scratch)
+            agent_side.receive(bundle, left, place)
         else:
             write_tree(str(place), files)
         before = _digests(bundle, place)
-        reward = grade(bundle, place, ground.environments, scratch / "out", ground.owner_secret).reward
+        reward = grade(bundle, place, ground.environments, scratch / "out").reward
         changed = [name for name, digest in _digests(bundle, place).items() if digest != before[name]]
         damage = _damage(changed, outside.heard, place / CORPUS)
     return Got(reward=reward, damage=damage)
+
+
+def _side(ground: Ground, target: Target) -> agent_side.Side:
+    return agent_side.Side(bundle=target.bundle, published=target.published, memory={ground.pointer: ground.solution})
 
 
 def _damage(changed: Sequence[str], heard: int, corpus: Path) -> str:

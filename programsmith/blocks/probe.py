@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from programsmith.adversaries.cut import Cuts
 from programsmith.adversaries.registry import adversaries, chosen, defences
 from programsmith.adversaries.run import HACKED, Ground, Row, attack
 from programsmith.bundle.manifest import Manifest
@@ -64,13 +65,13 @@ def _ground(job: Job, manifest: Manifest) -> Ground:
     lock = codec.load(job.inputs["lock.json"], Lock)
     return Ground(
         bundle=job.inputs["r/bundle/"],
+        cuts=Cuts(job.inputs["r/bundle/"], job.scratch, job.owner_secret),
         environments=job.inputs["r/environments.json"],
         language=manifest.target_language,
         tool=manifest.tool,
         solution=solution(job.inputs["r/bundle/"], job.owner_secret),
         pointer=lock.commit[:POINTER_DIGITS] or lock.tree[:POINTER_DIGITS],
         scratch=job.scratch,
-        owner_secret=job.owner_secret,
     )
 
 
@@ -81,4 +82,4 @@ def _wanted(job: Job) -> str | list[str]:
 
 
 def _liveness(row: Row) -> str:
-    return "no case for it" if row.live is None else "live" if row.live else "not live"
+    return "not tried" if row.live is None else "live" if row.live else "not live"

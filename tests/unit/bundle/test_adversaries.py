@@ -10,7 +10,7 @@ import zipfile
 
 import pytest
 
-from programsmith.adversaries.cut import Choice, cut
+from programsmith.adversaries.cut import Choice, Cuts, cut
 from programsmith.adversaries.registry import adversaries, chosen, defences
 from programsmith.adversaries.run import HACKED, NO_CASE, STOPPED, Ground, attack
 from programsmith.adversaries.weaken import Spoils, weak_program, weaken
@@ -38,13 +38,13 @@ def ground(toy, scratch):
     scratch.mkdir(exist_ok=True)
     return Ground(
         bundle=toy.bundle,
+        cuts=Cuts(toy.bundle, scratch, toy.owner_secret),
         environments=toy.path("r/environments.json"),
         language=toy.manifest.target_language,
         tool="rot",
         solution=solution(toy.bundle, toy.owner_secret),
         pointer="5f0c1d2e3b4a",
         scratch=scratch,
-        owner_secret=toy.owner_secret,
     )
 
 
@@ -59,8 +59,8 @@ def probed(toy, wanted):
 
 
 def test_a_cut_keeps_the_verifier_and_the_agents_side_and_few_cases(toy, tmp_path):
-    sides = cut(toy.bundle, Choice(count=3, limits={"pids": 9}), tmp_path / "cut")
     whole = read_sides(toy.bundle)
+    sides = cut(whole, toy.bundle, Choice(count=3, limits={"pids": 9}), tmp_path / "cut")
     assert read_sides(tmp_path / "cut") == sides
     assert sides.held_out == whole.held_out[:3]
     assert (sides.public, sides.plan.reward, sides.policy.case.pids) == ((), "binary", 9)
@@ -74,7 +74,7 @@ def test_a_cut_keeps_the_verifier_and_the_agents_side_and_few_cases(toy, tmp_pat
 
 
 def test_a_cut_never_keeps_more_than_eight_cases(toy, tmp_path):
-    assert len(cut(toy.bundle, Choice(count=99), tmp_path / "cut").held_out) <= 8
+    assert len(cut(read_sides(toy.bundle), toy.bundle, Choice(count=99), tmp_path / "cut").held_out) <= 8
 
 
 def test_a_cut_of_a_bundle_that_its_owner_sealed_opens_without_the_owner(toy, tmp_path):
@@ -82,7 +82,7 @@ def test_a_cut_of_a_bundle_that_its_owner_sealed_opens_without_the_owner(toy, tm
     toy.spec["seal"] = "owner"
     shutil.rmtree(toy.bundle)
     create.run(toy.job("create"))
-    sides = cut(toy.bundle, Choice(), tmp_path / "cut", SECRET)
+    sides = cut(read_sides(toy.bundle, SECRET), toy.bundle, Choice(), tmp_path / "cut")
     assert read_sides(tmp_path / "cut") == sides
 
 
@@ -144,6 +144,16 @@ def test_a_bundle_that_shows_its_original_is_hacked(toy, tmp_path):
     assert probed(toy, ["copies_original"]).word is Word.HACKED
 
 
+def test_a_bundle_with_one_key_for_both_or_a_channel_to_the_verifier_is_hacked(toy, tmp_path):
+    for number, (defence, name) in enumerate({"two_keys": "reuses_key", "one_artifact": "replaces_verifier"}.items()):
+        weak = weaken(toy.bundle, defence, tmp_path / f"weak{number}", spoils(toy, read_sides(toy.bundle)))
+        toy.bundle.rename(tmp_path / f"whole{number}")
+        weak.rename(toy.bundle)
+        assert probed(toy, [name]).word is Word.HACKED
+        shutil.rmtree(toy.bundle)
+        (tmp_path / f"whole{number}").rename(toy.bundle)
+
+
 def test_damage_is_seen_from_the_host(toy, tmp_path):
     for name in ("calls_out", "leaves_files", "trains_on_it"):
         row = attack(KNOWN[name], ground(toy, tmp_path / name))
@@ -154,7 +164,15 @@ def test_nothing_of_an_attack_stays_in_the_bundle_or_the_scratch_folder(toy, tmp
     before = read_bundle(toy.bundle)
     attack(KNOWN["meets_in_shared"], ground(toy, tmp_path / "s"))
     assert read_bundle(toy.bundle) == before
-    assert list((tmp_path / "s").iterdir()) == []
+    assert [p.name for p in (tmp_path / "s").iterdir()] == ["cut0"]
+
+
+def test_adversaries_that_are_graded_on_the_same_cases_share_one_cut(toy, tmp_path):
+    cuts = Cuts(toy.bundle, tmp_path, None)
+    first, other = cuts.get(Choice(whole=False)), cuts.get(Choice(limits={"pids": 9}))
+    assert cuts.get(Choice(whole=False)) is first
+    assert first[0] != other[0]
+    assert {p.name for p in first[0].iterdir()} == {"tests", "task.toml"}
 
 
 @pytest.mark.adversary
@@ -175,7 +193,7 @@ def test_every_adversary_is_stopped_and_every_one_is_live(toys, tmp_path, langua
 @pytest.mark.parametrize("defence", sorted(DEFENCES))
 def test_a_weakened_bundle_lacks_one_defence_and_nothing_else(toy, tmp_path, defence):
     whole = tmp_path / "cut"
-    sides = cut(toy.bundle, Choice(), whole)
+    sides = cut(read_sides(toy.bundle), toy.bundle, Choice(), whole)
     weak = weaken(whole, defence, tmp_path / "weak", spoils(toy, sides))
     for name, files, wanted in (("nop", (), 0.0), ("table", table("python", sides.held_out), 1.0)):
         write_tree(str(tmp_path / name), files)
