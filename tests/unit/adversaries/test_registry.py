@@ -13,6 +13,7 @@ from programsmith.bundle.render import PAYLOAD
 from programsmith.checks.registry import CHECKS
 from programsmith.errors import InputError
 from programsmith.rulebook.load import Rulebook
+from programsmith.spec.load import load_spec
 
 BOOK = Rulebook(None)
 DEFENCES = defences(BOOK.load("defences"))
@@ -82,3 +83,23 @@ def test_an_adversary_against_nothing_is_refused():
 def test_rows_are_frozen():
     with pytest.raises(dataclasses.FrozenInstanceError):
         next(iter(KNOWN.values())).id = "other"
+
+
+@pytest.mark.parametrize("wanted", ["all", "core", "[forks, floods]"])
+def test_a_spec_names_a_set_or_adversaries(tmp_path, wanted):
+    assert spec(tmp_path, wanted) == ({"all": "all", "core": "core"}.get(wanted) or ["forks", "floods"])
+
+
+@pytest.mark.parametrize("wanted", ["some", "[]", "[forks, forks]", "[No]"])
+def test_a_spec_that_names_nothing_known_is_refused(tmp_path, wanted):
+    with pytest.raises(InputError, match="adversaries"):
+        spec(tmp_path, wanted)
+
+
+def spec(folder, wanted):
+    (folder / "specs").mkdir()
+    (folder / "specs" / "x.yaml").write_text(
+        "version: 1\nname: x\nsource: {path: specs}\ntask: {target_languages: [python]}\n"
+        f"probe: {{adversaries: {wanted}}}\n"
+    )
+    return load_spec(folder / "specs" / "x.yaml", folder).values["probe"]["adversaries"]
