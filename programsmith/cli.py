@@ -46,7 +46,7 @@ def run(args: Sequence[str]) -> int:
 def _parser() -> Parser:
     parser = Parser(prog="programsmith", description="Repositories into verified environments.", epilog=EXITS)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    build = _with_words(verbs, "build", "build specs to their verdicts")
+    build = _with_words(verbs, "build", "build specs to their verdicts", "approve=BLOCK[,…] where one parked")
     build.add_argument("-n", "--workers", type=int, help="blocks and cases at a time (default: one per processor)")
     build.add_argument("-y", "--yes", action="store_true", help="build many specs without asking")
     listing = _with_words(verbs, "list", "the specs and how they stand")
@@ -68,9 +68,9 @@ def _parser() -> Parser:
     return parser
 
 
-def _with_words(verbs: argparse._SubParsersAction[Parser], name: str, what: str) -> Parser:
+def _with_words(verbs: argparse._SubParsersAction[Parser], name: str, what: str, more: str = "tasks") -> Parser:
     parser = verbs.add_parser(name, help=what, description=what, epilog=EXITS)
-    parser.add_argument("words", nargs="*", metavar="WORD", help="spec=NAME_OR_FILE[,…] (default: every spec), tasks")
+    parser.add_argument("words", nargs="*", metavar="WORD", help=f"spec=NAME_OR_FILE[,…] (default: every spec), {more}")
     return parser
 
 

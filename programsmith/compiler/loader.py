@@ -63,6 +63,8 @@ def _words(args: Sequence[str]) -> dict[str, str]:
             raise InputError(f"{arg!r}: wanted words like spec=NAME; write spec={arg}")
         if name not in WORDS:
             raise InputError(f"{arg}: wanted a known word, got {name!r}; {suggest(name, WORDS, 'the words are')}")
+        if name in words:
+            raise InputError(f"{arg}: wanted each word once, got a second {name}=; several are {name}=NAME,NAME")
         words[name] = value
     return words
 

@@ -35,6 +35,7 @@ TYPES: dict[str, type | tuple[type, ...]] = {
     "array": list,
     "object": dict,
 }
+NUMBERS = frozenset({"integer", "number"})
 VALUES = ("const", "enum", "pattern", "type")
 MISSING = ("required", "dependentRequired", "minProperties")
 BOUNDS = (
@@ -194,11 +195,13 @@ def _fault(document: Document, root: Schema, wrong: _Wrong) -> tuple[Place, Inpu
 
 
 def _hint(wrong: _Wrong) -> str:
-    """The nearest word of a closed set; quotes for a number or truth value where text is wanted."""
+    """The nearest word of a closed set; quotes for a number or truth value where text is wanted, none the other way."""
     branches = [wrong.schema, *wrong.schema.get("anyOf", ())]
     if isinstance(wrong.value, str):
         near = nearest(wrong.value, [str(v) for b in branches for v in b.get("enum", ())])
-        return f"did you mean `{near}`?" if near else ""
+        number = any("const" in b or NUMBERS & {*_many(b.get("type", []))} for b in branches)
+        bare = number and wrong.value.isdecimal()
+        return f"did you mean `{near}`?" if near else "write it without quotes" if bare else ""
     text = any("string" in _many(b.get("type", [])) for b in branches)
     return "put it in quotes" if text and isinstance(wrong.value, bool | int | float) else ""
 

@@ -43,6 +43,10 @@ def test_without_words_it_explains_itself(project: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "line"),
     [
+        (
+            ["build", "spec=hello", "spec=hallo"],
+            "error: spec=hallo: wanted each word once, got a second spec=; several are spec=NAME,NAME",
+        ),
         (["buld"], "error: buld: wanted a verb; did you mean `build`?"),
         (["build", "--fast"], "error: unrecognized arguments: --fast; `programsmith --help` shows what it takes"),
         (["build", "spec=nope"], f"error: spec=nope: {MISSING}"),

@@ -52,7 +52,7 @@ FIELD_FAULTS = {
         "specs/t.yaml:4: horizon.<<: wanted a known field, got an unknown one; the fields here are: min_lines",
     ),
     "version": (OK + "version: 2\n", "specs/t.yaml:3: version: wanted `1`, got `2`"),
-    "version as text": (OK + "version: '1'\n", "specs/t.yaml:3: version: wanted `1`, got `1`"),
+    "version as text": (OK + "version: '1'\n", "specs/t.yaml:3: version: wanted `1`, got `1`; write it without quotes"),
     "no name": (
         "source: {path: src}\n",
         "specs/t.yaml:1: name: wanted a name of letters, digits, `.`, `_` and `-`, got nothing",
