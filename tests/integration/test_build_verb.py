@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import signal
 import subprocess
 import sys
@@ -189,3 +191,53 @@ def test_a_full_disk_is_two_and_the_next_run_goes_on(project: Any, kilobytes: in
         assert build(project)[0] == 0
     finally:
         subprocess.run(["umount", str(cache)], check=True)
+
+
+def test_a_child_that_dies_without_an_answer_is_infra_and_holds_no_other(project: Any) -> None:
+    spec(project, "alpha", description="killed")
+    spec(project, "beta")
+    code, out, err = build(project, "-n", "2")
+    assert code == 2
+    assert out == f"beta  draft  {project.root}/dist/drafts/beta\n"
+    assert "alpha  infra: its process ended without an answer (signal 9); run again to go on\n" in err
+    spec(project, "alpha")
+    assert build(project)[0] == 0
+
+
+def test_what_does_not_heed_an_interrupt_is_killed_at_the_second(project: Any) -> None:
+    spec(project, "alpha", description="deaf")
+    running = start(project)
+    while not (project.root / "started").exists():
+        time.sleep(0.02)
+    running.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    assert running.poll() is None
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=20)
+    assert (running.returncode, out) == (130, "")
+    assert err.endswith("alpha  interrupted: run the same command again to go on\n")
+
+
+def test_a_terminal_shows_the_same_lines_and_what_runs(project: Any) -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, str(SAMPLES / "toyverb.py"), str(project.root)]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "200"}
+    running = subprocess.Popen(
+        command, cwd=project.root, stdin=subprocess.DEVNULL, stdout=-1, stderr=theirs, env=environment
+    )
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            chunk = os.read(ours, 4096)
+        except OSError:
+            break
+        if not chunk:
+            break
+        shown += chunk
+    out, _ = running.communicate(timeout=30)
+    os.close(ours)
+    assert running.returncode == 0
+    assert out.startswith(b"alpha  draft")
+    assert b"alpha  dig           pass" in shown
+    assert b"\x1b[" in shown

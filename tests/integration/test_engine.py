@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -298,3 +299,29 @@ def test_two_builds_of_a_spec_at_once_are_refused(toy: Any) -> None:
         running.communicate()
     toy.values(description="")
     assert toy.build() == ALL[1:]
+
+
+@pytest.mark.parametrize("shift", [-(10**9), 10**9])
+def test_a_clock_that_jumped_reruns_nothing_and_hides_nothing(built: Any, shift: int) -> None:
+    for path in [p for p in built.root.rglob("*") if p.is_file() and "store" not in p.parts]:
+        at = path.stat().st_mtime + shift
+        os.utime(path, (at, at))
+    assert built.build() == []
+    ore = built.root / "mine" / "ore"
+    ore.write_text("lead dirt silver ")  # as long as before
+    os.utime(ore, (ore.stat().st_mtime + shift,) * 2)
+    assert built.build() == ["dig", "wash", "scale", "smell", "judge", "sell"]
+
+
+def test_a_process_that_a_killed_run_left_is_ended_and_a_strangers_is_not(toy: Any) -> None:
+    stranger = subprocess.Popen(["/bin/sleep", "60"], start_new_session=True)
+    toy.cache.mkdir(parents=True)
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    (toy.cache / "run.json").write_text(json.dumps({"session": stranger.pid, "began": 1, "boot": boot}))
+    try:
+        assert toy.build() == ALL
+        assert stranger.poll() is None
+        assert not (toy.cache / "run.json").exists()
+    finally:
+        stranger.kill()
+        stranger.wait()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 
 from programsmith.errors import InfraError
@@ -31,6 +32,9 @@ def _suffer(job: Job, trouble: str) -> None:
         case "slow":
             (job.project / "started").write_text("")
             time.sleep(60)
+        case "deaf":
+            (job.project / "started").write_text("")
+            os.kill(os.getpid(), signal.SIGSTOP)
         case "infra":
             raise InfraError("the water is off; open the tap")
         case "bug":

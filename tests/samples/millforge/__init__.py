@@ -1,0 +1,1 @@
+"""A pipeline with trials, batches and revisions, whose every action leaves its trace."""
