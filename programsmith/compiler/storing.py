@@ -20,9 +20,9 @@ from programsmith.errors import InputError
 from programsmith.records import codec
 from programsmith.spec.find import find_specs
 from programsmith.store.directory import Directory
+from programsmith.store.garbage import collected
 from programsmith.store.leases import Leases
 from programsmith.store.ledger import Ledger
-from programsmith.store.sweep import sweep
 
 DAY = 86400.0
 
@@ -34,7 +34,7 @@ def collect(project: Project, days: float) -> dict[str, Any]:
     root = store_root(project)
     live = {path.stem for path in find_specs(project.root)}
     since = time.time() - days * DAY
-    return asdict(sweep(Directory(root), Leases(root / "leases"), live=live, since=since))
+    return asdict(collected(Directory(root), Leases(root / "leases"), live=live, since=since))
 
 
 def reservations(project: Project, files: Sequence[Path]) -> dict[str, Any]:

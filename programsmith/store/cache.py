@@ -23,7 +23,7 @@ from programsmith.store.leases import Leases
 from programsmith.store.pack import packed, unpack
 from programsmith.store.sealing import Box
 
-SWEEP = "sweep"
+COLLECTION = "collection"
 """Shared by all who read or publish, held alone by who removes objects."""
 NEW = "nothing is kept for it"
 
@@ -78,7 +78,7 @@ class ActionCache:
 
         Where it is a Miss some places may hold remains. Raises OSError only where a place cannot be written.
         """
-        with self._leases.shared(SWEEP):
+        with self._leases.shared(COLLECTION):
             found = self._entry(key)
             if isinstance(found, str):
                 return Miss(why=found)
@@ -95,7 +95,7 @@ class ActionCache:
 
     def peek(self, key: str) -> Any:
         """The answer that is kept for `key`, None where there is none to believe."""
-        with self._leases.shared(SWEEP):
+        with self._leases.shared(COLLECTION):
             found = self._entry(key)
             try:
                 return None if isinstance(found, str) else _json(self._content(found.outcome, found))
@@ -107,7 +107,7 @@ class ActionCache:
         if self._keys.writer is None:
             return "there is no writer key to sign with"
         try:
-            with self._leases.shared(SWEEP):
+            with self._leases.shared(COLLECTION):
                 outcome = self._put(canonical(made.outcome), clear=made.outcome_open)
                 artifacts = {n: self._put(packed(p), clear=made.open(n)) for n, p in made.artifacts.items()}
                 sealed = Namespace.SEALED in {ref.space for ref in (outcome, *artifacts.values())}

@@ -1,7 +1,7 @@
 """A store in a directory: <root>/<namespace>/<first two digits>/<name>, as remote caches lay it out too.
 
 In: a folder, which several processes and machines may share. Out: a Backend. A killed writer leaves nothing but a
-file in tmp/, which the next sweep removes.
+file in tmp/, which the next collection removes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Leases, slots, retries and the sweep."""
+"""Leases, slots, retries and the collection of garbage."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import pytest
 
 from programsmith.errors import InfraError, InputError
 from programsmith.store.backend import Namespace
-from programsmith.store.cache import SWEEP, Hit, Miss
+from programsmith.store.cache import COLLECTION, Hit, Miss
 from programsmith.store.directory import Directory
+from programsmith.store.garbage import Collected, collected
 from programsmith.store.leases import Leases
 from programsmith.store.retry import Retries, retried
 from programsmith.store.slots import slot
-from programsmith.store.sweep import Swept, sweep
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 sys.path.insert(0, str(SAMPLES))
@@ -158,8 +158,8 @@ def keep(root: Path, key: str, text: str, spec: str, *, sealed: bool = False) ->
     assert cache(root / "s").publish(key, made({"t": path}, spec=spec, sealed=sealed)) is None
 
 
-def swept(root: Path, live: set[str], since: float) -> Swept:
-    return sweep(Directory(root / "s"), Leases(root / "s" / "leases"), live=live, since=since)
+def gc(root: Path, live: set[str], since: float) -> Collected:
+    return collected(Directory(root / "s"), Leases(root / "s" / "leases"), live=live, since=since)
 
 
 def hits(root: Path, key: str) -> bool:
@@ -167,7 +167,7 @@ def hits(root: Path, key: str) -> bool:
     return isinstance(cache(root / "s").lookup(key, "toy", {"t": root / "back"}), Hit)
 
 
-def test_a_sweep_removes_what_only_the_dead_and_long_unused_refer_to(tmp_path: Path) -> None:
+def test_a_collection_removes_what_only_the_dead_and_long_unused_refer_to(tmp_path: Path) -> None:
     for key, text, spec in zip(KEYS, ("same", "same", "old", "new"), ("live", "dead", "dead", "dead"), strict=False):
         keep(tmp_path, key, text, spec, sealed=text == "old")
     for key in KEYS[1:3]:
@@ -175,36 +175,36 @@ def test_a_sweep_removes_what_only_the_dead_and_long_unused_refer_to(tmp_path: P
     (tmp_path / "s" / "ac" / "ee").mkdir()
     (tmp_path / "s" / "ac" / "ee" / KEYS[4]).write_bytes(b"cut o")
     (tmp_path / "s" / "tmp" / "draft").write_bytes(b"half")
-    found = swept(tmp_path, {"live"}, since=2000)
+    found = gc(tmp_path, {"live"}, since=2000)
     assert (found.entries, found.objects, found.entries_kept) == (3, 2, 2)
     assert [hits(tmp_path, key) for key in KEYS[:4]] == [True, False, False, True]
     assert list((tmp_path / "s" / "tmp").iterdir()) == []
     assert list(Directory(tmp_path / "s").list(Namespace.SEALED)) == []
-    again = swept(tmp_path, {"live"}, since=2000)
+    again = gc(tmp_path, {"live"}, since=2000)
     assert (again.entries, again.objects, again.freed) == (0, 0, 0)
 
 
 def test_an_entry_that_a_live_spec_takes_over_lives(tmp_path: Path) -> None:
     keep(tmp_path, KEYS[0], "one", "dead")
     assert hits(tmp_path, KEYS[0])
-    swept(tmp_path, {"toy"}, since=time.time() + 1000)
+    gc(tmp_path, {"toy"}, since=time.time() + 1000)
     assert hits(tmp_path, KEYS[0])
-    swept(tmp_path, set(), since=time.time() + 1000)
+    gc(tmp_path, set(), since=time.time() + 1000)
     assert isinstance(cache(tmp_path / "s").lookup(KEYS[0], "toy", {}), Miss)
 
 
-def test_a_sweep_waits_for_who_publishes(tmp_path: Path) -> None:
+def test_a_collection_waits_for_who_publishes(tmp_path: Path) -> None:
     keep(tmp_path, KEYS[0], "one", "dead")
     leases = Leases(tmp_path / "s" / "leases")
-    sweeping = threading.Thread(target=swept, args=(tmp_path, set(), time.time() + 1000))
-    with leases.shared(SWEEP):
-        assert waits(sweeping)
+    collecting = threading.Thread(target=gc, args=(tmp_path, set(), time.time() + 1000))
+    with leases.shared(COLLECTION):
+        assert waits(collecting)
         assert (tmp_path / "s" / "ac" / "aa" / KEYS[0]).exists()
-    sweeping.join(10)
+    collecting.join(10)
     assert not (tmp_path / "s" / "ac" / "aa" / KEYS[0]).exists()
 
 
-def test_sweeps_beside_publishers_never_take_a_live_object(tmp_path: Path) -> None:
+def test_collections_beside_publishers_never_take_a_live_object(tmp_path: Path) -> None:
     keep(tmp_path, KEYS[0], "shared", "dead")
     code = (
         "import sys; from pathlib import Path; from shelf import cache, made\n"
@@ -218,10 +218,10 @@ def test_sweeps_beside_publishers_never_take_a_live_object(tmp_path: Path) -> No
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(SAMPLES), *sys.path])}
     command = [sys.executable, "-c", code, str(tmp_path)]
     running = [subprocess.Popen([*command, n], stderr=-1, text=True, env=env) for n in "12"]
-    sweeps = 0
+    rounds = 0
     while any(process.poll() is None for process in running):
-        swept(tmp_path, {"live"}, since=time.time() + 1000)
-        sweeps += 1
+        gc(tmp_path, {"live"}, since=time.time() + 1000)
+        rounds += 1
     assert [process.communicate()[1] for process in running] == ["", ""]
-    assert sweeps > 1
+    assert rounds > 1
     assert all(hits(tmp_path, f"{n:064x}") for n in range(60))

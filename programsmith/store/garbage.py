@@ -1,8 +1,8 @@
 """Garbage collection: objects that nothing needs go, whatever somebody else publishes meanwhile.
 
 In: a store, the specs that live, a time. Out: what was removed. An entry stays where a live spec used it or it was
-used since the time; an object stays where an entry that stays names it. Who publishes or restores waits for the sweep
-and the sweep for them, so what is half published is never seen. Entries of other writers are kept by the same rule.
+used since the time; an object stays where an entry that stays names it. Who publishes or restores waits for it
+and it for them, so what is half published is never seen. Entries of other writers are kept by the same rule.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from programsmith.store.backend import Backend, Kept, Namespace
-from programsmith.store.cache import SWEEP
+from programsmith.store.cache import COLLECTION
 from programsmith.store.entry import Ref, decode
 from programsmith.store.leases import Leases
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Swept:
+class Collected:
     """Counts of what went and what stayed; `freed` in bytes."""
 
     entries: int
@@ -27,9 +27,9 @@ class Swept:
     objects_kept: int
 
 
-def sweep(backend: Backend, leases: Leases, *, live: Collection[str], since: float) -> Swept:
+def collected(backend: Backend, leases: Leases, *, live: Collection[str], since: float) -> Collected:
     """Remove what no live spec used and nobody used after `since` (seconds since the epoch). Raises OSError."""
-    with leases.alone(SWEEP):
+    with leases.alone(COLLECTION):
         needed: set[Ref] = set()
         gone: list[tuple[Namespace, Kept]] = []
         entries = list(backend.list(Namespace.AC))
@@ -43,7 +43,7 @@ def sweep(backend: Backend, leases: Leases, *, live: Collection[str], since: flo
         for space, kept in gone:
             backend.delete(space, kept.name)
         backend.clear_drafts()
-    return Swept(
+    return Collected(
         entries=dead,
         objects=len(gone) - dead,
         freed=sum(kept.size for _, kept in gone),
