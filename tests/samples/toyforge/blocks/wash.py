@@ -27,14 +27,12 @@ def run(job: Job) -> Outcome:
 
 def _suffer(job: Job, trouble: str) -> None:
     match trouble:
-        case "killed":
-            os.kill(os.getpid(), 9)
+        case "killed" | "deaf":
+            (job.project / "started").write_text("")
+            os.kill(os.getpid(), signal.SIGKILL if trouble == "killed" else signal.SIGSTOP)
         case "slow":
             (job.project / "started").write_text("")
             time.sleep(60)
-        case "deaf":
-            (job.project / "started").write_text("")
-            os.kill(os.getpid(), signal.SIGSTOP)
         case "infra":
             raise InfraError("the water is off; open the tap")
         case "bug":
