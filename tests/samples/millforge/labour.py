@@ -16,6 +16,7 @@ from programsmith.records.outcome import Outcome, Word
 
 SECONDS = 0.1
 LAST = "whole\n"
+ENDS = (LAST, "}\n")
 
 
 def labour(job: Job, block: str, word: Word = Word.PASS, **evidence: object) -> Outcome:
@@ -64,7 +65,7 @@ def _write(path: Path, text: str, *, folder: bool) -> None:
 
 def _read(job: Job, task: str, name: str) -> list[str]:
     texts = _content(job.inputs[name])
-    if not all(text.endswith(LAST) for text in texts) or (name.endswith("/") and len(texts) != 5):
+    if not all(text.endswith(ENDS) for text in texts) or (name.endswith("/") and len(texts) != 5):
         _note(job, f"torn {task} {name}")
     return texts
 
