@@ -29,5 +29,6 @@ int main(int argc, char **argv)
     for (int count = 0; count < PROCESSES; count++)
         if (!hold())
             return 1;
+    usleep(500000);
     return look_up(argc, argv);
 }
