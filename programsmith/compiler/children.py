@@ -153,13 +153,13 @@ def _woken() -> Iterator[int]:
     for end in (reading, writing):
         os.set_blocking(end, False)
     numbers = (*INTERRUPTS, signal.SIGCHLD)
+    before = signal.set_wakeup_fd(writing)  # first: a signal that a handler swallows must have left its number
     former = {number: signal.signal(number, noted) for number in numbers}
-    before = signal.set_wakeup_fd(writing)
     try:
         yield reading
     finally:
-        signal.set_wakeup_fd(before)
         for number, handler in former.items():
             signal.signal(number, handler)
+        signal.set_wakeup_fd(before)
         os.close(reading)
         os.close(writing)
