@@ -1,7 +1,7 @@
 """The slice of a step: everything that its outcome may depend on, each under a name that a person can read.
 
 In: a step, the spec's values (defaults filled), the rules, the code. Out: cause to SHA-256, such as
-`spec.goldens`, `rules/limits`, `code`, `payload/verifier`, `lock.json`, `source.path`, `record sanity`, `trial`.
+`spec.goldens`, `rules/limits`, `code`, `payload/verifier`, `host`, `lock.json`, `source.path`, `record sanity`.
 Two equal slices mean that the step need not run again.
 """
 
@@ -24,6 +24,7 @@ from programsmith.job import Job
 from programsmith.records.codec import encode
 from programsmith.records.outcome import Outcome, Record
 from programsmith.records.trial import Assignment
+from programsmith.sandboxes.host import host_digest
 
 ABSENT = "absent"
 
@@ -79,6 +80,13 @@ def outside(step: Step, values: Mapping[str, Any], root: Path, forbidden: Path) 
             continue
         real = (root / str(name)).resolve()
         yield path, ABSENT if forbidden.resolve().is_relative_to(real) else content(real)
+
+
+def host(step: Step, rules: RuleFiles) -> dict[str, str]:
+    """The host as a cause of a step that launches anything: its views are made from the host's files."""
+    if "init" not in step.payload:
+        return {}
+    return {"host": host_digest(rules.load("toolchains")["host"])}
 
 
 def secret(step: Step, owner: bytes | None) -> dict[str, str]:

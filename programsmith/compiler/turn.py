@@ -97,6 +97,7 @@ class Turn:
         """All causes, taken now. Raises InputError on a broken rule file."""
         subject, project = self.subject, self.subject.folder.project
         causes = slices.declared(self.step, subject.values, subject.rules, subject.blocks)
+        causes |= slices.host(self.step, subject.rules)
         causes |= slices.secret(self.step, subject.owner_secret)
         causes |= dict(slices.outside(self.step, subject.values, project.root, project.cache))
         causes |= slices.tried(self.spot.trial, self.trials, project.root)

@@ -10,7 +10,7 @@ from programsmith.compiler.approval import PARKING
 from programsmith.compiler.plan import STEPS, Step
 from programsmith.compiler.slices import Blocks
 from programsmith.records.outcome import Record, Word
-from programsmith.rulebook.load import packaged_schema
+from programsmith.rulebook.load import Rulebook, packaged_schema
 from programsmith.rulebook.schema import filled
 
 
@@ -122,3 +122,9 @@ def test_every_step_has_code_and_payload(step: Step) -> None:
     assert len(real.digest(step.block)) == 64
     for name in step.payload:
         assert real.payload(name).is_dir(), name
+
+
+def test_a_step_that_launches_something_depends_on_the_host_and_no_other_does():
+    launching = [step.block for step in STEPS if slices.host(step, Rulebook(None))]
+    assert {"oracle", "goldens", "images", "sanity", "static"} <= set(launching)
+    assert not {"ingest", "pick", "gate", "export"} & set(launching)
