@@ -20,16 +20,16 @@ from programsmith.job import Job
 from programsmith.records import codec
 from programsmith.records.outcome import Outcome
 from programsmith.store.cache import NEW, ActionCache, Hit, Made
-from programsmith.toolchains.host import host_digest
 
 FORM = 1
 """Number of the form of what is kept: a new one makes every entry a miss."""
 PROVES_HOST = frozenset({"images"})
+HOST = "host"
+"""The cause that such a block answers by itself: another host is a drift of the same place, not another question."""
 PAID = frozenset({"trial"})
 """Blocks whose code is no part of their key: what they bought stays bought."""
 CLEAR = frozenset({"lock.json", "candidates.json", "candidate.json", "r/environments.json"})
 """Artifacts that a store may show; every other one is sealed, and so is the answer of a block that touches one."""
-LAUNCHES, PLACE = "verifier", "r/environments.json"
 
 
 class Kept:
@@ -102,20 +102,12 @@ def key_of(turn: Turn, job: Job, causes: Mapping[str, str]) -> str:
     step = turn.step
     own: Callable[[Job], str] | None = turn.subject.blocks.part(step.block, "key")
     if own is None:
-        of: dict[str, str] = {**causes, **_host(turn)}
+        of = {name: cause for name, cause in causes.items() if name != HOST or step.block not in PROVES_HOST}
     elif step.block in PAID:
         of = {"own": own(job)}
     else:
         of = {"own": own(job), "code": causes["code"]}
     return json_digest([FORM, step.block, step.writes, [word.value for word in step.says], of])
-
-
-def _host(turn: Turn) -> dict[str, str]:
-    """What a step that launches programs by no fingerprint of a place depends on."""
-    step = turn.step
-    if LAUNCHES not in step.payload or PLACE in step.reads or step.block in PROVES_HOST:
-        return {}
-    return {"host": host_digest(turn.subject.rules.load("toolchains"))}
 
 
 def _cache(turn: Turn) -> ActionCache | None:

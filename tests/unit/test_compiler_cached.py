@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from programsmith.compiler.action import act
+from programsmith.compiler.cached import key_of
 from programsmith.compiler.paths import Project, Spot
 from programsmith.compiler.plan import Step
 from programsmith.compiler.slices import Blocks
@@ -72,6 +73,7 @@ class Small:
         for name, text in {
             "__init__": "",
             "blocks/__init__": "",
+            "blocks/wash": "",
             "blocks/images": IMAGES,
             "blocks/trial": TRIAL,
         }.items():
@@ -118,6 +120,15 @@ def test_a_place_is_proven_each_time_and_tells_what_it_was_before(small: Small) 
         record, restored = small.act("images")
         assert not restored
         assert record.evidence == {"fingerprint": place} | ({"drift": drift} if drift else {})
+
+
+def test_another_host_asks_the_same_of_a_place_and_something_else_of_a_block(small: Small) -> None:
+    job: Any = None
+    for block, same in (("images", True), ("wash", False)):
+        step = Step(block=block, writes=("t.txt",), says=(Word.PASS,))
+        turn = Turn(subject=small.subject, step=step, spot=Spot(revision=0), reads=(), records={})
+        keys = {key_of(turn, job, {"code": "c", "host": host}) for host in "ab"}
+        assert (len(keys) == 1) is same
 
 
 def test_a_trial_is_bought_once_whatever_changes_that_its_agent_does_not_see(small: Small) -> None:
