@@ -1,9 +1,11 @@
 """command: a user's command line tries. sh runs it in /app; INSTRUCTION holds the instruction's path, SEED the index.
 
-In: a spec entry with `command`, and maybe `folder`, which is shown read-only at /opt/agent.
+In: a spec entry with `command`, and maybe `folder`, which is shown read-only at /opt/agent, and `usd`, the price.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from programsmith.agents.base import OWN, AgentResult, AgentTask, Made
 from programsmith.agents.folders import digest, folder_at
@@ -25,5 +27,6 @@ class Command:
         return (Mount(source=str(folder_at(made.project, folder)), target=OWN),) if folder else ()
 
     def run(self, task: AgentTask) -> AgentResult:
-        """Start the command. Raises InfraError."""
-        return start(task, ("/usr/bin/sh", "-c", task.entry["command"]))
+        """Start the command. It costs what its entry states, however it ends. Raises InfraError."""
+        ended = start(task, ("/usr/bin/sh", "-c", task.entry["command"]))
+        return replace(ended, usd=float(task.entry.get("usd") or 0.0))

@@ -45,6 +45,7 @@ OWN_FIELDS = (
     "script",
     "folder",
     "trials",
+    "usd",
 )  # of an entry: what the key names otherwise, or not at all
 ROOM = 256 << 20  # bytes that stay free beside what a trial may write
 
@@ -93,6 +94,11 @@ def run(job: Job) -> Outcome:
     job.outputs["t/transcript.json"].write_bytes(encode(told))
     reason = f"{result.stop.value} with {len(found.entries)} entries in the submission"
     return Outcome(word=Word.DONE, reason=reason, evidence=codec.encode(trial))
+
+
+def bound(job: Job) -> float:
+    """Dollars that the trial takes at most: the price that its entry states."""
+    return float(job.trial.entry.get("usd") or 0.0) if job.trial else 0.0
 
 
 def key(job: Job) -> str:

@@ -104,10 +104,10 @@ def settled(records: Mapping[str, Record]) -> dict[str, str]:
 def tried(trial: Assignment | None, trials: Sequence[Assignment], root: Path) -> dict[str, str]:
     """Causes of a step of trials: which one, with the program that its entry names; or which were asked for.
 
-    How many trials an entry asks for, and in which batch, is no cause of one of them.
+    How many trials an entry asks for, in which batch and at what price, is no cause of one of them.
     """
     if trial is not None:
-        entry = {name: value for name, value in trial.entry.items() if name != "trials"}
+        entry = {name: value for name, value in trial.entry.items() if name not in {"trials", "usd"}}
         causes = {"trial": json_digest([trial.name, entry])}
         shown = {"script": Path(entry["script"]).parent} if entry.get("script") else {}
         shown |= {"folder": Path(entry["folder"])} if entry.get("folder") else {}

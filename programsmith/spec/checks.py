@@ -57,6 +57,12 @@ def named_models(values: Mapping[str, Any]) -> Iterator[Keys]:
         yield "probe", "model"
 
 
+def costs(values: Mapping[str, Any]) -> Iterator[Keys]:
+    """Keys of everything that may cost money: models, and prices of trials."""
+    yield from named_models(values)
+    yield from ((*keys, "usd") for keys, pair in pairs(values) if pair.get("usd"))
+
+
 def _name(spec: Spec, project: Path) -> None:
     place = spec.place("name")
     if spec.name != spec.path.stem:
@@ -139,8 +145,8 @@ def _bands(spec: Spec) -> None:
 
 
 def _budget(spec: Spec) -> None:
-    first = next(named_models(spec.values), None)
+    first = next(costs(spec.values), None)
     if first is not None and spec.values["budget"]["usd"] is None:
         place = spec.place("budget") if ("budget",) in spec.places else spec.place(*first)
-        got = f"none, and {dotted(first)} names a paid model"
+        got = f"none, and {dotted(first)} names a {'price' if first[-1] == 'usd' else 'paid model'}"
         raise fault(place, "budget.usd", "a number of dollars above 0", got)

@@ -18,6 +18,8 @@ from programsmith.spec.model import Spec
 PROGRAM = {"script": "scripted", "command": "command"}
 """Fields that say what an agent runs, and the agent that needs them."""
 FOLDER = "folder"
+MAY = {FOLDER: "command", "usd": "command"}
+"""Fields that an entry may have, and the agent that has a use for them."""
 
 
 def check_entries(spec: Spec, project: Path) -> None:
@@ -32,12 +34,13 @@ def check_entries(spec: Spec, project: Path) -> None:
 
 def _program(spec: Spec, keys: Keys, pair: Mapping[str, Any]) -> None:
     agent = pair["agent"]
-    for name, owner in {**PROGRAM, FOLDER: "command"}.items():
+    for name, owner in {**PROGRAM, **MAY}.items():
         field, value = dotted((*keys, name)), pair.get(name)
-        if agent == owner and value is None and name != FOLDER:
+        if agent == owner and value is None and name in PROGRAM:
             raise fault(spec.place(*keys), field, f"what {quoted(agent)} runs", "nothing")
         if agent != owner and value is not None:
-            raise fault(spec.place(*keys, name), field, f"none, for {quoted(agent)} has no use for it", quoted(value))
+            wanted = f"none, for {quoted(agent)} has no use for it"
+            raise fault(spec.place(*keys, name), field, wanted, quoted(str(value)))
 
 
 def _shown(spec: Spec, project: Path, keys: Keys, pair: Mapping[str, Any]) -> None:

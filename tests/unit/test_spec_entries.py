@@ -42,6 +42,10 @@ REFUSED = {
         "rollouts: [{agent: scripted, script: agents/solve.py, folder: agents}]",
         "rollouts[0].folder: wanted none, for `scripted` has no use for it, got `agents`",
     ),
+    "a price for an agent that has none": (
+        "rollouts: [{agent: nop, usd: 0.5}]",
+        "rollouts[0].usd: wanted none, for `nop` has no use for it, got `0.5`",
+    ),
     "a script that is not there": (
         "rollouts: [{agent: scripted, script: agents/none.py}]",
         "rollouts[0].script: wanted a file below the project's root, got `agents/none.py`, where no such thing is",

@@ -218,6 +218,10 @@ FIELD_FAULTS = {
             "and rollouts[0].model names a paid model"
         ),
     ),
+    "a price without a budget": (
+        OK + "rollouts: [{agent: command, command: x, usd: 0.5}]\n",
+        "specs/t.yaml:3: budget.usd: wanted a number of dollars above 0, got none, and rollouts[0].usd names a price",
+    ),
     "budget without dollars": (
         OK + "models: {judge: a/b}\nbudget: {agent_wall: 1h}\n",
         "specs/t.yaml:4: budget.usd: wanted a number of dollars above 0, got none, and models.judge names a paid model",

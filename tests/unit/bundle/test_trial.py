@@ -289,6 +289,15 @@ def test_a_command_sees_the_folder_that_it_asks_for(bench) -> None:
     assert left.seen == "from the folder\n"
 
 
+def test_a_command_costs_the_price_that_its_entry_states(bench) -> None:
+    entry = {"agent": "command", "model": None, "command": "exit 3", "folder": None, "usd": 0.25}
+    free, priced = bench.job({**entry, "usd": None}), bench.job(entry)
+    assert (trial.bound(free), trial.bound(priced)) == (0.0, 0.25)
+    assert trial.key(free) == trial.key(priced)
+    left = bench.run(entry).trial
+    assert (left.stop, left.usd) == (Stop.CRASHED, 0.25)
+
+
 def test_equal_attempts_have_equal_keys_and_artifacts(bench) -> None:
     entry = bench.script("import sys\nopen('/app/submission/seed', 'w').write(sys.argv[-1])\n")
     first, again, other = bench.run(entry, 1), bench.run({**entry, "trials": 12}, 1), bench.run(entry, 2)
