@@ -22,7 +22,7 @@ from programsmith.compiler.paths import former, part
 from programsmith.compiler.slices import changes
 from programsmith.compiler.turn import Turn
 from programsmith.errors import InfraError
-from programsmith.job import Job, Rules, Tracked
+from programsmith.job import Job
 from programsmith.records import codec
 from programsmith.records.outcome import Outcome, Record
 
@@ -53,7 +53,7 @@ def act(turn: Turn, before: Mapping[str, str]) -> Acted:
                 _report_unused(turn, job, say)
                 outcome = place.drifted(outcome)
                 place.publish(outcome, seconds)
-            record = _record(turn, outcome, inputs, seconds)
+            record = record_of(turn, outcome, inputs, seconds)
             _publish(turn, record)
         return Acted(record=record, restored=found is not None)
 
@@ -64,32 +64,17 @@ def _clear(job: Job) -> None:
 
 
 def _job(turn: Turn, scratch: Path, say: Callable[[str], None]) -> Job:
-    subject, step = turn.subject, turn.step
-    project = subject.folder.project
+    project = turn.subject.folder.project
     for path in turn.outputs.values():
         remove(part(path))
         path.parent.mkdir(parents=True, exist_ok=True)
     for shared in (project.store, project.dist):
         shared.mkdir(parents=True, exist_ok=True)
-    return Job(
-        spec=Tracked("spec field", subject.values, step.spec),
-        rules=Rules(subject.rules.load, step.rules),
-        inputs=turn.inputs,
-        outputs={name: part(path) for name, path in turn.outputs.items()},
-        scratch=scratch,
-        project=project.root,
-        store=project.store,
-        dist=project.dist,
-        workers=subject.workers,
-        owner_secret=subject.owner_secret,
-        trial=turn.spot.trial,
-        trials=turn.trials,
-        records={name: dataclasses.replace(record, seconds=0.0) for name, record in turn.records.items()},
-        say=say,
-    )
+    return turn.job({name: part(path) for name, path in turn.outputs.items()}, scratch, say)
 
 
-def _record(turn: Turn, outcome: Outcome, inputs: dict[str, str], seconds: float) -> Record:
+def record_of(turn: Turn, outcome: Outcome, inputs: dict[str, str], seconds: float) -> Record:
+    """The record of an answer that was given on `inputs`."""
     return Record(
         block=turn.step.block,
         outcome=outcome.word,

@@ -6,12 +6,13 @@ In: a project, the environment. Out: the action cache, made when it is first ask
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 from programsmith.compiler.paths import Project
 from programsmith.store.cache import ActionCache
 from programsmith.store.directory import Directory
-from programsmith.store.keys import STORE_KEY, WRITER_KEY, keys
+from programsmith.store.keys import STORE_KEY, WRITER_KEY, Keys, keys, known_keys
 from programsmith.store.leases import Leases
 
 STORE = "PROGRAMSMITH_STORE"
@@ -20,8 +21,17 @@ STORE = "PROGRAMSMITH_STORE"
 
 def action_cache(project: Project) -> ActionCache:
     """The store as this user sees it. Raises InputError."""
+    return _cache(project, keys)
+
+
+def seen_cache(project: Project) -> ActionCache:
+    """The same for who only looks: no key is made. Raises InputError."""
+    return _cache(project, known_keys)
+
+
+def _cache(project: Project, of: Callable[[Path | None, str | None, str | None], Keys]) -> ActionCache:
     root = store_root(project)
-    known = keys(_config(), os.environ.get(STORE_KEY), os.environ.get(WRITER_KEY))
+    known = of(_config(), os.environ.get(STORE_KEY), os.environ.get(WRITER_KEY))
     return ActionCache(Directory(root), known, Leases(root / "leases"))
 
 

@@ -33,7 +33,7 @@ class Attempt:
         self.because = ""
         self.record: Record | None = None
         self.fault: ProgramSmithError | None = None
-        self._slice = turn.slice()
+        self.slice = turn.slice()
 
     def checks(self) -> list[UpToDate]:
         """What doit asks to know whether the task is up to date."""
@@ -45,25 +45,29 @@ class Attempt:
         if not isinstance(known, dict):
             self.because = "never built"
             return False
-        differing = changes(known, self._slice)
+        differing = changes(known, self.slice)
         if differing:
             self.because = f"{', '.join(differing[:3])} changed"
         return not differing
 
     def targets_intact(self, values: Mapping[str, Any]) -> bool:
         """Whether everything that the task published is there with the same content."""
+        altered = self.altered(values)
+        if altered:
+            self.because = self.because or f"{', '.join(path.name for path in altered[:3])} altered"
+        return altered == []
+
+    def altered(self, values: Mapping[str, Any]) -> list[Path] | None:
+        """What is not as the task published it, by what doit remembers of it; None where it remembers nothing."""
         known = values.get("targets")
         if not isinstance(known, dict) or RECORD not in known:
-            return False
-        altered = [path.name for name, path in self.targets().items() if not _holds(path, known.get(name))]
-        if altered:
-            self.because = self.because or f"{', '.join(altered[:3])} altered"
-        return not altered
+            return None
+        return [path for name, path in self.targets().items() if not _holds(path, known.get(name))]
 
     def act(self) -> TaskFailed | None:
         """Run the block: the task's action."""
         try:
-            done = act(self.turn, self._slice)
+            done = act(self.turn, self.slice)
             self.record = done.record
             self.because += "; from the store" if done.restored else ""
         except ProgramSmithError as fault:
@@ -74,7 +78,8 @@ class Attempt:
     def kept(self) -> dict[str, Any]:
         """What doit remembers of a success."""
         found = {name: sign(path) for name, path in self.targets().items()}
-        return {"slice": self._slice, "targets": {n: [s.seen, s.content] for n, s in found.items() if s}}
+        targets = {n: [s.seen, s.content] for n, s in found.items() if s}
+        return {"slice": self.slice, "targets": targets, "because": self.because}
 
     def targets(self) -> dict[str, Path]:
         """Artifact to path of all that the turn publishes, its record among them."""

@@ -6,7 +6,7 @@ In: a step, where the spec stands, what is settled. Out: its task name, paths, s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from programsmith.compiler.paths import DIST, Folder, Spot
 from programsmith.compiler.plan import Step
 from programsmith.compiler.slices import Blocks, RuleFiles
 from programsmith.compiler.view import Plain
+from programsmith.job import Job, Rules, Tracked
 from programsmith.records.outcome import Record, Word
 from programsmith.records.trial import Assignment
 from programsmith.store.cache import ActionCache
@@ -102,6 +103,26 @@ class Turn:
         causes |= dict(slices.outside(self.step, subject.values, project.root, project.cache))
         causes |= slices.tried(self.spot.trial, self.trials, project.root)
         return causes | self.artifacts() | slices.settled(self.records)
+
+    def job(self, outputs: Mapping[str, Path], scratch: Path, say: Callable[[str], None]) -> Job:
+        """What the block is handed. Makes nothing."""
+        subject, project = self.subject, self.subject.folder.project
+        return Job(
+            spec=Tracked("spec field", subject.values, self.step.spec),
+            rules=Rules(subject.rules.load, self.step.rules),
+            inputs=self.inputs,
+            outputs=outputs,
+            scratch=scratch,
+            project=project.root,
+            store=project.store,
+            dist=project.dist,
+            workers=subject.workers,
+            owner_secret=subject.owner_secret,
+            trial=self.spot.trial,
+            trials=self.trials,
+            records={name: replace(record, seconds=0.0) for name, record in self.records.items()},
+            say=say,
+        )
 
     def _path(self, artifact: str) -> Path:
         if artifact == DIST:

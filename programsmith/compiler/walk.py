@@ -89,6 +89,10 @@ class Walk:
                 self._to_next_revision(step)
                 return
 
+    def has_more(self, basis: str) -> bool:
+        """Whether a further batch of a basis would hold any trials."""
+        return bool(self._ways.trials(basis, self._batch[basis] + 1))
+
     def written(self) -> set[str]:
         """Artifacts that settled steps may have written."""
         return self._given | {name for step in self._steps if step.block in self.settled for name in step.writes}
@@ -162,9 +166,9 @@ class Walk:
         return self._steps[self._at[block]]
 
     def _to_next_batch(self, basis: str) -> None:
+        if not self.has_more(basis):
+            raise RuntimeError(f"{basis}: more trials are wanted after batch {self._batch[basis]}; none are left")
         self._batch[basis] += 1
-        if not self._ways.trials(basis, self._batch[basis]):
-            raise RuntimeError(f"{basis}: more trials are wanted after batch {self._batch[basis] - 1}; none are left")
         for step in self._steps:
             if step.basis == basis:
                 self.settled.pop(step.block, None)

@@ -79,19 +79,17 @@ class ActionCache:
         Where it is a Miss some places may hold remains. Raises OSError only where a place cannot be written.
         """
         with self._leases.shared(COLLECTION):
-            found = self._entry(key)
-            if isinstance(found, str):
-                return Miss(why=found)
-            if not set(found.artifacts) <= set(places):
-                return Miss(why="the entry names artifacts that the block does not write")
-            try:
-                outcome = _json(self._content(found.outcome, found))
-                for name, ref in found.artifacts.items():
-                    _restore(name, self._content(ref, found), places[name])
-            except _UnusableError as fault:
-                return Miss(why=str(fault))
-            self._used(found, spec)
-            return Hit(outcome=outcome)
+            found = self._found(key, places)
+            if isinstance(found, Miss):
+                return found
+            entry, hit = found
+            self._used(entry, spec)
+            return hit
+
+    def look(self, key: str, places: Mapping[str, Path]) -> Hit | Miss:
+        """The same for who only looks: nothing is held and no use is counted, so that a collection may interfere."""
+        found = self._found(key, places)
+        return found if isinstance(found, Miss) else found[1]
 
     def peek(self, key: str) -> Any:
         """The answer that is kept for `key`, None where there is none to believe."""
@@ -125,6 +123,21 @@ class ActionCache:
         except OSError as fault:
             return f"the store cannot be written ({fault.strerror})"
         return None
+
+    def _found(self, key: str, places: Mapping[str, Path]) -> tuple[Entry, Hit] | Miss:
+        """The entry of `key`, with its artifacts restored."""
+        found = self._entry(key)
+        if isinstance(found, str):
+            return Miss(why=found)
+        if not set(found.artifacts) <= set(places):
+            return Miss(why="the entry names artifacts that the block does not write")
+        try:
+            outcome = _json(self._content(found.outcome, found))
+            for name, ref in found.artifacts.items():
+                _restore(name, self._content(ref, found), places[name])
+        except _UnusableError as fault:
+            return Miss(why=str(fault))
+        return found, Hit(outcome=outcome)
 
     def _joined(self, entry: Entry) -> Entry:
         """The entry with the users that an earlier one of its key had."""

@@ -12,6 +12,7 @@ import os
 import secrets
 import stat
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -21,6 +22,7 @@ BYTES = 32
 FOLDER = "programsmith"
 STORE_KEY = "PROGRAMSMITH_STORE_KEY"
 WRITER_KEY = "PROGRAMSMITH_WRITER_KEY"
+Absent = Callable[[Path], bytes | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +38,26 @@ def fingerprint(key: bytes) -> str:
     return hmac.digest(key, b"programsmith key fingerprint", "sha256").hex()[:16]
 
 
-def keys(folder: Path | None, store: str | None = None, writer: str | None = None) -> Keys:
-    """Both keys: as given, else those in `folder`. Raises InputError on one that is no key."""
-    return Keys(store=_key(folder, "store", STORE_KEY, store), writer=_key(folder, "writer", WRITER_KEY, writer))
+def keys(
+    folder: Path | None, store: str | None = None, writer: str | None = None, *, absent: Absent | None = None
+) -> Keys:
+    """Both keys: as given, else those in `folder`; `absent` gives one that is not there, and makes it by default.
+
+    Raises InputError on one that is no key.
+    """
+    make = absent or _made
+    return Keys(
+        store=_key(folder, "store", (STORE_KEY, store), make), writer=_key(folder, "writer", (WRITER_KEY, writer), make)
+    )
 
 
-def _key(folder: Path | None, kind: str, variable: str, given: str | None) -> bytes | None:
+def known_keys(folder: Path | None, store: str | None = None, writer: str | None = None) -> Keys:
+    """The keys that there are, for who only looks: none is made. Raises InputError."""
+    return keys(folder, store, writer, absent=lambda _path: None)
+
+
+def _key(folder: Path | None, kind: str, named: tuple[str, str | None], absent: Absent) -> bytes | None:
+    variable, given = named
     if given:
         return _decoded(given, variable)
     if folder is None:
@@ -50,7 +66,7 @@ def _key(folder: Path | None, kind: str, variable: str, given: str | None) -> by
     try:
         return _decoded(_text(path), str(path))
     except FileNotFoundError:
-        return _made(path)
+        return absent(path)
     except NotADirectoryError:
         return None
 

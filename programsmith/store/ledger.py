@@ -10,7 +10,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -66,13 +66,20 @@ class Ledger:
         if not self.path.exists():
             return Account(spent=Decimal(0), held=())
         with self._open() as handle:
-            return _account(self._events(handle))
+            return account_of(self._events(handle))
+
+    def look(self) -> list[Event]:
+        """All events, for who only looks: nothing is held or mended. Raises InfraError on a damaged ledger."""
+        try:
+            return self._parsed(self.path.read_bytes())
+        except FileNotFoundError:
+            return []
 
     @contextmanager
     def writing(self) -> Iterator[Writing]:
         """Hold the ledger alone: what is read holds until what is written is durable. Raises InfraError."""
         with self._open() as handle:
-            yield Writing(handle, _account(self._events(handle)))
+            yield Writing(handle, account_of(self._events(handle)))
 
     def settle(self, identity: str, usd: float, at: float) -> Event:
         """Close a held reservation with what it took. Raises InputError where none is held under the id."""
@@ -101,7 +108,12 @@ class Ledger:
         whole = raw.rfind(b"\n") + 1
         if whole < len(raw):
             os.ftruncate(handle, whole)
-        return [self._event(number, line) for number, line in enumerate(raw[:whole].splitlines(), 1)]
+        return self._parsed(raw)
+
+    def _parsed(self, raw: bytes) -> list[Event]:
+        """Events of the whole lines."""
+        lines = raw[: raw.rfind(b"\n") + 1].splitlines()
+        return [self._event(number, line) for number, line in enumerate(lines, 1)]
 
     def _event(self, number: int, line: bytes) -> Event:
         try:
@@ -142,7 +154,8 @@ def _whole(handle: int) -> bytes:
         return file.read()
 
 
-def _account(events: list[Event]) -> Account:
+def account_of(events: Iterable[Event]) -> Account:
+    """What the events come to."""
     held: dict[str, Event] = {}
     spent = Decimal(0)
     for event in events:
