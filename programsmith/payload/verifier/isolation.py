@@ -35,7 +35,7 @@ def prove(launcher: Launcher, config: dict[str, Any]) -> None:
         tries = (marker.name, str(os.getpid()), str(listener.getsockname()[1]))
         request = Request(
             program="/usr/bin/python3",
-            argv=(b"python3", b"-I", b"/opt/init/witness.py", *map(os.fsencode, tries)),
+            argv=(b"python3", b"-IS", b"/opt/init/witness.py", *map(os.fsencode, tries)),
             env=((b"PATH", b"/usr/bin"),),
             limits=_LIMITS,
             mounts=(Mount(source=config["scripts"], target="/opt/init"),),
