@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -11,6 +13,7 @@ import pytest
 
 from programsmith.bundle.render import PAYLOAD
 from programsmith.payload.table.form import digest, letters, write
+from programsmith.payload.table.python import table
 from programsmith.payload.verifier.environment import BASE_ENV, case_env
 from programsmith.payload.verifier.model import Case, Expected, FileEntry
 
@@ -98,6 +101,12 @@ def test_an_invocation_gets_what_its_entry_says(started, tmp_path, number):
     assert done.returncode == (-expected.signal if expected.signal else expected.exit_code)
     assert (not done.stderr) == expected.stderr_empty
     assert seen(tmp_path) == (before if expected.files is None else sorted(expected.files))
+
+
+@pytest.mark.parametrize("module", [name for name in table.DIGESTS if importlib.util.find_spec(name)])
+def test_the_python_table_takes_its_digest_of_any_module_that_has_one(module, monkeypatch):
+    monkeypatch.setattr(table, "DIGESTS", ("no_such_module", module))
+    assert table.digest(b"a\0\xff") == hashlib.sha256(b"a\0\xff").hexdigest()
 
 
 def test_two_rows_that_look_the_same_and_differ_are_refused():
