@@ -8,13 +8,13 @@ the held-out cases. Out: pass or fail with every number as evidence.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from programsmith.bundle import controls
-from programsmith.bundle.grade import Grade, Oracle, grade, replay
+from programsmith.bundle.grade import Grade, Oracle, grade_all, replay
 from programsmith.bundle.manifest import Manifest
 from programsmith.bundle.sides import Sides, read_sides
 from programsmith.bundle.solution import solution
@@ -37,6 +37,19 @@ PUBLIC_TABLE = "public_table"  # the null that passes every public case: both si
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Control:
+    """A submission and what says whether its grade is right: the fault, or nothing.
+
+    With `twin` it is graded on the held-out cases alone.
+    """
+
+    id: str
+    files: controls.Files
+    judge: Callable[[Grade], str]
+    twin: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
     """What every control is graded on: `twin` has the held-out cases alone."""
 
@@ -55,16 +68,23 @@ class Bench:
         """The environment file."""
         return self.job.inputs["r/environments.json"]
 
-    def grade(self, name: str, files: controls.Files, *, twin: bool = False) -> Grade:
-        """Grade a submission, on the held-out cases alone with `twin`. Raises InfraError."""
-        folder = self.job.scratch / name
-        write_tree(str(folder), files)
-        bundle = self.twin if twin else self.bundle
-        return grade(bundle, folder, self.environment, self._out(name), self.job.owner_secret)
+    def grade(self, wanted: Sequence[Control]) -> list[Grade]:
+        """Grade every control, those of one bundle in one verifier. Raises InfraError."""
+        found: dict[Path, Grade] = {}
+        for bundle, twin in ((self.bundle, False), (self.twin, True)):
+            places = {self._out(one.id): self._laid(one) for one in wanted if one.twin == twin}
+            grades = grade_all(bundle, places, self.environment, self.job.owner_secret)
+            found.update(zip(places, grades, strict=True))
+        return [found[self._out(one.id)] for one in wanted]
 
     def replay(self, name: str, oracle: Oracle, environment: Path) -> Grade:
         """Run the oracle itself on every case. Raises InfraError."""
         return replay(self.bundle, oracle, environment, self._out(name), self.job.owner_secret)
+
+    def _laid(self, one: Control) -> Path:
+        folder = self.job.scratch / one.id
+        write_tree(str(folder), one.files)
+        return folder
 
     def _out(self, name: str) -> Path:
         return self.job.scratch / f"{name}.out"
@@ -78,7 +98,8 @@ def run(job: Job) -> Outcome:
         sides=read_sides(job.inputs["r/bundle/"], job.owner_secret),
         twin=without_public(job.inputs["r/bundle/"], job.scratch / "twin"),
     )
-    rows = [*_positive(bench), _nothing(bench), *_nulls(bench, job.rules("acceptance")["nulls_max"])]
+    graded = [*_positive(bench), _nothing(), *_nulls(bench, job.rules("acceptance")["nulls_max"])]
+    rows = [_replay_row(bench), *_rows(bench, graded)]
     failed = [row for row in rows if row["fault"]]
     evidence = {"controls": rows, "solution": bench.manifest.solution}
     if failed:
@@ -87,22 +108,21 @@ def run(job: Job) -> Outcome:
     return Outcome(word=Word.PASS, reason=f"{len(rows)} controls get what they must", evidence=evidence)
 
 
-def _positive(bench: Bench) -> Iterator[dict[str, Any]]:
-    yield _row(bench, "golden_replay", _replayed(bench), _all_pass)
+def _positive(bench: Bench) -> Iterator[Control]:
     language, cases = bench.manifest.target_language, bench.sides.all
-    yield _row(bench, "table", bench.grade("table", controls.table(language, cases)), _all_pass)
+    yield Control(id="table", files=controls.table(language, cases), judge=_all_pass)
     at = bench.sides.held_out[0].case.id
     altered = controls.table(language, controls.altered(cases, at))
-    yield _row(bench, "altered_table", bench.grade("altered", altered, twin=True), lambda g: _only_fails(bench, g, at))
+    yield Control(id="altered_table", files=altered, judge=lambda g: _only_fails(bench, g, at), twin=True)
     if bench.manifest.solution == "source":
-        yield _row(bench, "source", bench.grade("source", solution(bench.bundle, bench.job.owner_secret)), _all_pass)
+        yield Control(id="source", files=solution(bench.bundle, bench.job.owner_secret), judge=_all_pass)
 
 
-def _nothing(bench: Bench) -> dict[str, Any]:
-    return _row(bench, "nop", bench.grade("nop", ()), lambda g: "" if g.reward == 0 else f"reward {g.reward}, wanted 0")
+def _nothing() -> Control:
+    return Control(id="nop", files=(), judge=lambda g: "" if g.reward == 0 else f"reward {g.reward}, wanted 0")
 
 
-def _nulls(bench: Bench, most: float) -> Iterator[dict[str, Any]]:
+def _nulls(bench: Bench, most: float) -> Iterator[Control]:
     def few(g: Grade) -> str:
         share = _passed(g, "held_out") / len(bench.sides.held_out)
         return "" if share <= most else f"passes {share:.1%} of the held-out cases, wanted at most {most:.1%}"
@@ -112,7 +132,17 @@ def _nulls(bench: Bench, most: float) -> Iterator[dict[str, Any]]:
         bench.manifest.target_language, bench.manifest.tool, bench.sides.public, help_text(bench), executables
     )
     for name, files in nulls.items():
-        yield _row(bench, f"null_{name}", bench.grade(f"null_{name}", files, twin=name != PUBLIC_TABLE), few)
+        yield Control(id=f"null_{name}", files=files, judge=few, twin=name != PUBLIC_TABLE)
+
+
+def _rows(bench: Bench, wanted: Sequence[Control]) -> Iterator[dict[str, Any]]:
+    """The evidence of each control, once graded."""
+    for one, got in zip(wanted, bench.grade(wanted), strict=True):
+        yield _row(bench, one.id, got, one.judge)
+
+
+def _replay_row(bench: Bench) -> dict[str, Any]:
+    return _row(bench, "golden_replay", _replayed(bench), _all_pass)
 
 
 def _row(bench: Bench, name: str, got: Grade, judge: Callable[[Grade], str]) -> dict[str, Any]:

@@ -38,7 +38,17 @@ class Grade:
 
 def grade(bundle: Path, submission: Path, environment: Path, out: Path, secret: bytes | None = None) -> Grade:
     """Grade the submission at `submission`; `out` receives the verifier's files. Raises InfraError."""
-    return _verify(bundle, ["--submission", str(submission)], environment, out, secret)
+    return grade_all(bundle, {out: submission}, environment, secret)[0]
+
+
+def grade_all(
+    bundle: Path, submissions: Mapping[Path, Path], environment: Path, secret: bytes | None = None
+) -> list[Grade]:
+    """Grade several submissions, each by the folder for its grade, in one verifier. Raises InfraError, for any."""
+    subjects = [word for submission in submissions.values() for word in ("--submission", str(submission))]
+    if not subjects:
+        return []
+    return _verify(bundle, subjects, environment, tuple(submissions), secret)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,17 +61,21 @@ class Oracle:
 
 def replay(bundle: Path, oracle: Oracle, environment: Path, out: Path, secret: bytes | None = None) -> Grade:
     """Run every case of the bundle on the oracle at the run stage. Raises InfraError."""
-    return _verify(bundle, ["--replay", str(oracle.tree), oracle.program], environment, out, secret)
+    return _verify(bundle, ["--replay", str(oracle.tree), oracle.program], environment, (out,), secret)[0]
 
 
-def _verify(bundle: Path, subject: Sequence[str], environment: Path, out: Path, secret: bytes | None) -> Grade:
+def _verify(
+    bundle: Path, subjects: Sequence[str], environment: Path, outs: Sequence[Path], secret: bytes | None
+) -> list[Grade]:
     tests = bundle / "tests"
     with boundary(InfraError, f"{tests}: not a bundle's tests folder", OSError, ValueError, KeyError, TypeError):
         seconds = decode_plan((tests / "plan.json").read_bytes()).timeout_seconds
-        out.mkdir(parents=True, exist_ok=True)
-    words = ["--tests", str(tests), "--out", str(out), "--launcher", str(environment), *subject]
-    said = _run([sys.executable, "-I", str(tests / "verify.pyz"), *words], secret, seconds)
-    return read_grade(out, said)
+        for out in outs:
+            out.mkdir(parents=True, exist_ok=True)
+    places = [word for out in outs for word in ("--out", str(out))]
+    words = ["--tests", str(tests), "--launcher", str(environment), *subjects, *places]
+    said = _run([sys.executable, "-I", str(tests / "verify.pyz"), *words], secret, seconds * len(outs))
+    return [read_grade(out, said) for out in outs]
 
 
 def _run(command: Sequence[str], secret: bytes | None, seconds: float) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from programsmith.bundle.grade import Oracle, grade, replay
+from programsmith.bundle.grade import Oracle, grade, grade_all, replay
 from programsmith.errors import InfraError
 from programsmith.payload.verifier import __main__ as command
 from programsmith.payload.verifier import grade as inside
@@ -34,6 +34,30 @@ def test_the_right_submission_scores_1_through_the_whole_program(
     assert got.details["families"]["public"]["twice"] == {"passed": 1, "total": 1}
     assert set(got.details["cases"]["public"].values()) == {"AC"}
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["build.log", "details.json", "reward.json"]
+
+
+def test_submissions_of_one_verifier_get_what_each_gets_alone(
+    bundle: Path, environment_file: Path, tmp_path: Path, submit: Callable[..., Path]
+) -> None:
+    wrong = {**RIGHT, "main.py": b"#!/usr/bin/python3 -IS\nprint('nothing')\n"}
+    failing = {**RIGHT, "compile.sh": b"kill -9 $$\n"}
+    handed_in = [submit(files).rename(tmp_path / f"s{n}") for n, files in enumerate((wrong, RIGHT, failing, {}, RIGHT))]
+    together = grade_all(bundle, {tmp_path / f"o{n}": s for n, s in enumerate(handed_in)}, environment_file)
+    assert [(g.reward, g.word) for g in together] == [
+        (0.0, "WA_STDOUT"), (1.0, "AC"), (0.0, "BUILD_FAIL"), (0.0, "NO_BUILD"), (1.0, "AC")]  # fmt: skip
+    alone = [grade(bundle, s, environment_file, tmp_path / f"a{n}") for n, s in enumerate(handed_in)]
+    assert [g.details["cases"] for g in together] == [g.details["cases"] for g in alone]
+
+
+def test_a_host_fault_with_one_submission_leaves_no_reward_for_it_and_the_others_theirs(
+    bundle: Path, environment_file: Path, tmp_path: Path, submit: Callable[..., Path]
+) -> None:
+    unnameable = tmp_path / ("n" * 300)  # ENAMETOOLONG: nothing that a submission could do
+    with pytest.raises(InfraError, match="exit code 2"):
+        grade_all(bundle, {tmp_path / "bad": unnameable, tmp_path / "good": submit(RIGHT)}, environment_file)
+    assert not (tmp_path / "bad" / "reward.json").exists()
+    assert json.loads((tmp_path / "bad" / "details.json").read_bytes())["class"] == "host_fault"
+    assert json.loads((tmp_path / "good" / "reward.json").read_bytes()) == {"reward": 1.0}
 
 
 def test_details_hold_no_input_and_no_expected_byte(

@@ -91,7 +91,7 @@ def test_a_verifier_that_never_ends_is_ended_with_all_that_it_started(tmp_path: 
     source = (
         b"import os, subprocess, sys, time\n"
         b"child = subprocess.Popen(['sleep', '60'])\n"
-        b"open(sys.argv[4] + '/pid', 'w').write(str(child.pid))\ntime.sleep(60)\n"
+        b"open(sys.argv[sys.argv.index('--out') + 1] + '/pid', 'w').write(str(child.pid))\ntime.sleep(60)\n"
     )
     began = time.monotonic()
     with pytest.raises(InfraError, match="longer than its own limit"):

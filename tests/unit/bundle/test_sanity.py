@@ -52,7 +52,7 @@ def test_every_control_gets_what_it_must(toys, pair, tmp_path):
 
 def test_the_twin_grades_the_same_held_out_cases_and_no_public_one(toy):
     files = controls.table("python", read_sides(toy.bundle).held_out)
-    found = bench(toy).grade("half", files, twin=True)
+    [found] = bench(toy).grade([sanity.Control(id="half", files=files, judge=lambda g: "", twin=True)])
     assert found.reward == 1
     assert set(found.details["cases"]["held_out"]) == set(toy.manifest.held_out)
     assert found.details["cases"]["public"] == {}
@@ -71,7 +71,8 @@ def spoil(toy, change):
 
 def test_a_golden_that_the_oracle_does_not_give_fails_the_replay_and_nothing_hides_it(toy):
     victim = spoil(toy, lambda e: dataclasses.replace(e, stdout=e.stdout + b"\n"))
-    rows = list(sanity._positive(bench(toy)))
+    made = bench(toy)
+    rows = [sanity._replay_row(made), *sanity._rows(made, list(sanity._positive(made)))]
     faults = {row["id"]: row["fault"] for row in rows if row["fault"]}
     assert set(faults) == {"golden_replay", "source"}
     assert victim in faults["golden_replay"]
@@ -85,7 +86,8 @@ def test_a_null_above_the_share_fails(toy):
     common = controls.most_frequent(read_sides(toy.bundle).public)
     spoil(toy, lambda e: dataclasses.replace(
         e, stdout=common[0], exit_code=common[1], signal=None, stderr_empty=True, files=None))  # fmt: skip
-    faults = {row["id"]: row["fault"] for row in sanity._nulls(bench(toy, 0.02), 0.02) if row["fault"]}
+    made = bench(toy)
+    faults = {row["id"]: row["fault"] for row in sanity._rows(made, list(sanity._nulls(made, 0.02))) if row["fault"]}
     assert set(faults) == {"null_most_frequent"}
     assert "14.3%" in faults["null_most_frequent"]
 

@@ -9,6 +9,8 @@ import time
 import zipfile
 from pathlib import Path
 
+import pytest
+
 from programsmith.bundle.zipapp import check_pyz, verify_pyz
 
 
@@ -65,3 +67,11 @@ def test_replay_and_submission_exclude_each_other(tmp_path: Path) -> None:
         words = ["--tests", "x", "--out", "x", "--launcher", "x", *subject]
         done = subprocess.run([sys.executable, "-I", "-S", tmp_path / "v.pyz", *words], capture_output=True)
         assert (done.returncode, b"either" in done.stderr) == (3, True)
+
+
+@pytest.mark.parametrize("subject", [["--submission", "x", "--submission", "y"], ["--replay", "y", "z", "--out", "y"]])
+def test_each_submission_has_a_place_for_its_own_grade(tmp_path: Path, subject: list[str]) -> None:
+    (tmp_path / "v.pyz").write_bytes(verify_pyz())
+    words = ["--tests", "x", "--out", "x", "--launcher", "x", *subject]
+    done = subprocess.run([sys.executable, "-I", "-S", tmp_path / "v.pyz", *words], capture_output=True)
+    assert (done.returncode, b"one --out for each" in done.stderr) == (3, True)
