@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import NoReturn
 
 from programsmith import __version__
+from programsmith.compiler.verbs import READING
 from programsmith.errors import Exit, InputError
 from programsmith.rulebook.fault import suggest
 
@@ -49,6 +50,9 @@ def _parser() -> Parser:
     build = _with_words(verbs, "build", "build specs to their verdicts", "approve=BLOCK[,…] where one parked")
     build.add_argument("-n", "--workers", type=int, help="blocks and cases at a time (default: one per processor)")
     build.add_argument("-y", "--yes", action="store_true", help="build many specs without asking")
+    for name, (what, more) in READING.items():
+        reading = _with_words(verbs, name, what, more)
+        reading.add_argument("--json", action="store_true", help="one JSON object, as docs/verbs.md says")
     listing = _with_words(verbs, "list", "the specs and how they stand")
     listing.add_argument("--all", action="store_true", help="their tasks too")
     listing.add_argument("-s", "--status", action="store_true", help="R would run, U up to date")
@@ -70,7 +74,8 @@ def _parser() -> Parser:
 
 def _with_words(verbs: argparse._SubParsersAction[Parser], name: str, what: str, more: str = "tasks") -> Parser:
     parser = verbs.add_parser(name, help=what, description=what, epilog=EXITS)
-    parser.add_argument("words", nargs="*", metavar="WORD", help=f"spec=NAME_OR_FILE[,…] (default: every spec), {more}")
+    words = ", ".join(filter(None, ["spec=NAME_OR_FILE[,…] (default: every spec)", more]))
+    parser.add_argument("words", nargs="*", metavar="WORD", help=words)
     return parser
 
 
@@ -81,11 +86,18 @@ def _build(options: argparse.Namespace) -> Exit:
     return build(options.words, Path.cwd(), workers=workers, yes=options.yes)
 
 
+def _read(options: argparse.Namespace) -> Exit:
+    """The verbs that only look."""
+    from programsmith.compiler.verbs.reading import read
+
+    return read(options.verb, options.words, Path.cwd(), as_json=options.json)
+
+
 def _show(options: argparse.Namespace) -> Exit:
     """`list`, `info`, `clean`, `forget`. A task's name names its spec."""
     from programsmith.compiler.compile import Compiler
     from programsmith.compiler.loader import asked_specs
-    from programsmith.compiler.verbs import as_json, doit_verb
+    from programsmith.compiler.verbs.doits import as_json, doit_verb
 
     names = [word for word in options.words if "=" not in word]
     words = [word for word in options.words if "=" in word]
@@ -149,6 +161,7 @@ def _help(options: argparse.Namespace) -> Exit:
 VERBS: Mapping[str, Callable[[argparse.Namespace], Exit]] = MappingProxyType(
     {
         "build": _build,
+        **dict.fromkeys(READING, _read),
         "list": _show,
         "info": _show,
         "clean": _show,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from programsmith.compiler.approval import approvals
 from programsmith.compiler.events import Tell
-from programsmith.compiler.passes import outcome_of, turn_of, walk_of
+from programsmith.compiler.passes import assumed, outcome_of, recorded, turn_of, walk_of
 from programsmith.compiler.paths import Project
 from programsmith.compiler.plan import STEPS, Step
 from programsmith.compiler.slices import Blocks, RuleFiles
@@ -23,8 +23,6 @@ from programsmith.compiler.view import Plain
 from programsmith.compiler.walk import Route
 from programsmith.errors import InputError
 from programsmith.payload.verifier.unseal import SECRET_NAME
-from programsmith.records import codec
-from programsmith.records.outcome import Record
 from programsmith.rulebook.load import Rulebook
 from programsmith.spec.load import load_spec
 from programsmith.store.retry import Retries
@@ -78,17 +76,8 @@ class Compiler:
             for one in due:
                 turn = turn_of(subject, walk, one)
                 yield turn
-                walk.settle(one, _believed(turn))
+                walk.settle(one, assumed(turn, walk, recorded(turn)))
             walk.advance()
-
-
-def _believed(turn: Turn) -> Record:
-    """The record on disk; where there is none, one that goes on."""
-    try:
-        return codec.load(turn.record, Record)
-    except (OSError, ValueError, TypeError, KeyError):
-        word = next((w for w in turn.step.says if turn.subject.goes_on(turn.step.block, w)), turn.step.says[0])
-        return Record(block=turn.step.block, outcome=word, reason="", evidence={}, inputs={}, seconds=0.0)
 
 
 def standing_of(subject: Subject) -> str:

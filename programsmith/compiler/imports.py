@@ -23,9 +23,13 @@ class Package:
     def digest(self, module: str) -> str:
         """SHA-256 over name and bytes of every module in the import closure of `module`."""
         total = hashlib.sha256()
-        for name, path in sorted(self.closure(module).items()):
-            total.update(f"{name} {_scan(path, _stamp(path))[0]}\n".encode())
+        for name, digest in self.modules(module).items():
+            total.update(f"{name} {digest}\n".encode())
         return total.hexdigest()
+
+    def modules(self, module: str) -> dict[str, str]:
+        """Name to SHA-256 of every module in the import closure of `module`."""
+        return {name: _scan(path, _stamp(path))[0] for name, path in sorted(self.closure(module).items())}
 
     def closure(self, module: str) -> dict[str, Path]:
         """Modules of this package that importing `module` can reach, with their files. Raises ModuleNotFoundError."""

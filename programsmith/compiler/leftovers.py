@@ -49,6 +49,17 @@ def recorded(folder: Folder) -> Iterator[None]:
     folder.run.unlink(missing_ok=True)
 
 
+def running(folder: Folder) -> int | None:
+    """The first process of a run that goes on, None where none does. For who only looks: no lock is tried."""
+    try:
+        run = codec.load(folder.run, Running)
+        pid = run.session or int(folder.lock.read_text("ascii"))
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    began = _began(pid)
+    return pid if run.boot == _boot() and began and began == (run.began or began) else None
+
+
 def reap(folder: Folder) -> None:
     """Remove what a run that did not come to its end left. The spec's lock is held."""
     if not os.path.lexists(folder.run):

@@ -31,38 +31,40 @@ WORDS = ("spec", "approve")
 class Asked:
     """The specs that were asked for, all of one project. `named`: each by name, not just every spec that there is.
 
-    `approved` are blocks whose proposal a person accepts.
+    `approved` are blocks whose proposal a person accepts, `base` is the commit that somebody compares with.
     """
 
     project: Project
     files: tuple[Path, ...]
     named: bool
     approved: tuple[str, ...] = ()
+    base: str | None = None
 
 
-def asked_specs(args: Sequence[str], start: Path) -> Asked:
+def asked_specs(args: Sequence[str], start: Path, known: Sequence[str] = WORDS) -> Asked:
     """The specs that the words `k=v` ask for, all of the project where there is none. Raises InputError.
 
     The project is that of the folder `start`, or of a spec's file that is asked for from elsewhere.
     """
-    words = _words(args)
+    words = _words(args, known)
     word = words.get("spec")
     approved = tuple(words["approve"].split(",")) if "approve" in words else ()
     if approved and word is None:
         raise InputError(f"approve={words['approve']}: wanted spec=NAME beside it, got none")
     file = Path(os.path.normpath(start / word)) if word else start
     root = find_project(file.parent if file.is_file() else start)
-    return Asked(Project(root), tuple(find_specs(root, word, start)), named=word is not None, approved=approved)
+    files = tuple(find_specs(root, word, start))
+    return Asked(Project(root), files, named=word is not None, approved=approved, base=words.get("base"))
 
 
-def _words(args: Sequence[str]) -> dict[str, str]:
+def _words(args: Sequence[str], known: Sequence[str]) -> dict[str, str]:
     words: dict[str, str] = {}
     for arg in args:
         name, equals, value = arg.partition("=")
         if not equals:
             raise InputError(f"{arg!r}: wanted words like spec=NAME; write spec={arg}")
-        if name not in WORDS:
-            raise InputError(f"{arg}: wanted a known word, got {name!r}; {suggest(name, WORDS, 'the words are')}")
+        if name not in known:
+            raise InputError(f"{arg}: wanted a known word, got {name!r}; {suggest(name, known, 'the words are')}")
         if name in words:
             raise InputError(f"{arg}: wanted each word once, got a second {name}=; several are {name}=NAME,NAME")
         words[name] = value

@@ -7,7 +7,8 @@ it. A record of an earlier invocation is never believed before its task was chec
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from doit.dependency import Dependency
 from doit.runner import MThreadRunner
 from doit.task import Stream
 
+from programsmith.compiler.origins import note
 from programsmith.compiler.paths import DIST, Spot
 from programsmith.compiler.plan import Step
 from programsmith.compiler.reporter import Told
@@ -29,6 +31,9 @@ from programsmith.records import codec
 from programsmith.records.outcome import Record
 from programsmith.records.trial import Assignment
 from programsmith.verdict.batches import Sizes, assignments, entries_of
+from programsmith.verdict.routes import Go
+
+UNREADABLE = (OSError, ValueError, TypeError, KeyError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,16 +51,22 @@ def walk_of(subject: Subject, steps: Sequence[Step]) -> Walk:
 
     @cache
     def trials(basis: str, batch: int) -> tuple[Assignment, ...]:
-        return _assigned(subject, basis, batch)
+        return assigned(subject, basis, batch)
 
     def wants(step: Step) -> bool:
-        return not step.when or any(field(subject.values, name) for name in step.when)
+        return wanted(subject, step)
 
     revisions = subject.values.get("revisions", {}).get("max", 0)
     return Walk(steps, Ways(route=subject.route, wants=wants, trials=trials, revisions=revisions))
 
 
-def _assigned(subject: Subject, basis: str, batch: int) -> tuple[Assignment, ...]:
+def wanted(subject: Subject, step: Step) -> bool:
+    """Whether the spec has such a step."""
+    return not step.when or any(field(subject.values, name) for name in step.when)
+
+
+def assigned(subject: Subject, basis: str, batch: int) -> tuple[Assignment, ...]:
+    """The trials of a batch that the spec asks for, whatever was said so far."""
     values, swept = subject.values, basis == "sweep"
     return assignments(
         entries_of(values["sweep"]) if swept else values["rollouts"],
@@ -84,11 +95,29 @@ def turn_of(subject: Subject, walk: Walk, due: Due) -> Turn:
     )
 
 
+def recorded(turn: Turn) -> Record | None:
+    """The record on disk, unchecked; None where there is none to read."""
+    with suppress(*UNREADABLE):
+        return codec.load(turn.record, Record)
+    return None
+
+
+def assumed(turn: Turn, walk: Walk, known: Record | None) -> Record:
+    """What a turn that has not run is taken to say: what is known, where that leads anywhere, else what goes on."""
+    step, route = turn.step, turn.subject.route
+    if known is not None and known.outcome in step.says:
+        more = route(step.block, known.outcome) is Go.MORE
+        if not more or walk.has_more(step.basis):
+            return replace(known)
+    word = next((word for word in step.says if turn.subject.goes_on(step.block, word)), step.says[0])
+    return Record(block=step.block, outcome=word, reason="", evidence={}, inputs={}, seconds=0.0)
+
+
 def outcome_of(verdict: Path) -> str:
     """The outcome that a verdict.json states, empty where there is none to read."""
     try:
         return str(codec.load(verdict, dict)["outcome"])
-    except (OSError, ValueError, TypeError, KeyError):
+    except UNREADABLE:
         return ""
 
 
@@ -101,6 +130,9 @@ def run_pass(subject: Subject, due: Sequence[Turn]) -> Passed:
     state = Dependency(Database, str(subject.folder.database))
     runner = MThreadRunner(state, told, continue_=True, stream=Stream(0), num_process=max(1, subject.workers))
     runner.run_all(control.task_dispatcher())
+    ran = {turn.step.block: turn.step for turn in due if turn.name in told.ran}
+    if ran:
+        note(subject.folder, ran.values(), subject.values, subject.blocks)
     return Passed(
         records=tuple(None if turn.name in told.failed else codec.load(turn.record, Record) for turn in due),
         faults=tuple(a.fault for a in attempts.values() if a.fault is not None),

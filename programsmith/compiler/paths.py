@@ -99,6 +99,11 @@ class Folder:
         return self.root / "approved.json"
 
     @property
+    def origins(self) -> Path:
+        """What stood behind the causes of its blocks when they ran."""
+        return self.root / "origins.json"
+
+    @property
     def verdict(self) -> Path:
         """The spec's verdict."""
         return self.root / "verdict.json"

@@ -58,6 +58,14 @@ class Blocks:
         """SHA-256 over the code of `block` and of all that it imports from its package."""
         return self._package.digest(f"{self._package.name}.blocks.{block}")
 
+    def modules(self, block: str) -> dict[str, Path]:
+        """Name to file of all code of `block`."""
+        return self._package.closure(f"{self._package.name}.blocks.{block}")
+
+    def digests(self, block: str) -> dict[str, str]:
+        """Name to SHA-256 of all code of `block`."""
+        return self._package.modules(f"{self._package.name}.blocks.{block}")
+
     def payload(self, name: str) -> Path:
         """The payload folder `name`."""
         return self._package.folder / "payload" / name

@@ -1,0 +1,95 @@
+"""What the reading verbs share: which specs and tasks are meant, how the answer is printed, doit's commands.
+
+In: a verb's name, words, whether JSON is wanted. Out: the answer on stdout, exit code 0. A verb's module has WORDS, the
+words `k=v` that it takes, TASKS, whether it takes tasks, and `answer`. Nothing is locked, nothing written below cache/.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from doit.cmd_base import Command
+
+from programsmith.compiler.compile import Compiler
+from programsmith.compiler.loader import Asked, asked_specs, doit_words
+from programsmith.compiler.outlook import Outlook, outlook
+from programsmith.errors import Exit, InputError
+from programsmith.rulebook.fault import suggest
+
+VERSION = 1
+"""Of the JSON forms."""
+JSON_OPTION: Mapping[str, Any] = {
+    "name": "json",
+    "long": "json",
+    "type": bool,
+    "default": False,
+    "help": "one JSON object",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a verb answers: JSON, and the same for a person."""
+
+    value: Mapping[str, Any]
+    text: str
+
+
+def read(verb: str, words: Sequence[str], start: Path, *, as_json: bool, compiler: Compiler | None = None) -> Exit:
+    """Answer. Raises InputError, InfraError."""
+    module = import_module(f"programsmith.compiler.verbs.{verb}")
+    names = [word for word in words if "=" not in word] if module.TASKS else []
+    rest = [word for word in words if word not in names]
+    if names and not any(word.startswith("spec=") for word in rest):
+        rest.append(f"spec={','.join(dict.fromkeys(name.partition(':')[0] for name in names))}")
+    asked = asked_specs(rest, start, module.WORDS)
+    found: Answer = module.answer(asked, names, compiler or Compiler())
+    emit(json.dumps({"version": VERSION, **found.value}, indent=1) if as_json else found.text)
+    return Exit.OK
+
+
+def looks(asked: Asked, compiler: Compiler) -> Iterator[Outlook]:
+    """The outlook of each spec. Raises what is wrong with one that was asked for by name."""
+    for path in asked.files:
+        found = outlook(compiler, asked.project, path)
+        if found.fault is not None and asked.named:
+            raise found.fault
+        yield found
+
+
+def check_names(names: Sequence[str], known: Sequence[str]) -> None:
+    """Raise InputError for a task that there is not."""
+    for name in names:
+        if name not in known:
+            raise InputError(f"{name}: wanted a task, got no such one; {suggest(name, known, 'the tasks are')}")
+
+
+def emit(text: str) -> None:
+    """Print to stdout, whatever it can show; a reader that is gone has had enough."""
+    coding = sys.stdout.encoding or "utf-8"
+    try:
+        print(text.encode(coding, "backslashreplace").decode(coding), flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class Reading(Command):  # type: ignore[misc]
+    """A reading verb as a command of doit; the words `k=v` are what doit took out of the command line."""
+
+    doc_description = None
+    cmd_options = (JSON_OPTION,)
+
+    def execute(self, opt_values: Mapping[str, Any], pos_args: list[str]) -> int:
+        """Answer. Every error ends here, in a line and a code."""
+        from programsmith.compiler.faults import Caught
+
+        with Caught() as caught:
+            return int(read(self.name, [*doit_words(), *pos_args], Path.cwd(), as_json=opt_values["json"]))
+        return int(caught.code or Exit.OK)
