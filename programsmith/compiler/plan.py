@@ -51,6 +51,7 @@ TRIED = ("rollouts", "sweep")  # spec fields that ask for trials
 GROUND = ("r/manifest.json", "pool.jsonl", "discovery.json", "kills.json")
 BUNDLE = ("lock.json", "source.tar", "candidate.json", "facts.json", "oracle.tar", "docs.tar", "pool.jsonl")
 MADE_OF = ("name", "description", "build", "goldens.compare", "reward", "seal", "budget.agent_wall")
+CASES = ("goldens.public", "goldens.held_out", "goldens.min_kept", "goldens.miners")
 RENDERED = ("verifier", "init", "bundle", "harbor", "solution", "submission")
 
 STEPS: tuple[Step, ...] = (
@@ -91,7 +92,7 @@ STEPS: tuple[Step, ...] = (
         reads=("lock.json", "source.tar", "candidate.json", "facts.json", "oracle.tar", "docs.tar"),
         writes=("pool.jsonl", "split.json", "kills.json", "discovery.json"),
         says=(Word.PASS, Word.TOO_THIN),
-        spec=("goldens", "build", "task.oracle_access"),
+        spec=(*CASES, "build", "task.oracle_access"),
         rules=("toolchains", "limits", "goldens"),
         payload=(*LAUNCH, "coverage", "variants"),
     ),

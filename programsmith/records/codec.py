@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import functools
 import json
 import types
 import typing
@@ -59,8 +60,11 @@ def _decode_tuple(args: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
             return tuple(_decode(a, v) for a, v in zip(args, value, strict=True))
 
 
+_hints = functools.cache(typing.get_type_hints)  # a record class is decoded thousands of times
+
+
 def _decode_record(kind: Any, value: Any) -> Any:
-    hints = typing.get_type_hints(kind)
+    hints = _hints(kind)
     unknown = set(value) - set(hints)
     if unknown:
         raise TypeError(f"{kind}: unknown fields {sorted(unknown)}")

@@ -32,7 +32,12 @@ def packaged_schema(name: str) -> dict[str, Any]:
 
     Schemas belong to the code and cannot be overridden.
     """
-    schema: dict[str, Any] = json.loads((packaged_rules() / "schema" / f"{name}.json").read_bytes())
+    return schema_of((packaged_rules() / "schema" / f"{name}.json").read_bytes())
+
+
+def schema_of(text: bytes) -> dict[str, Any]:
+    """The JSON Schema in `text`, references to its `$defs` replaced by what they mean. Raises ValueError."""
+    schema: dict[str, Any] = json.loads(text)
     inlined: dict[str, Any] = _inlined(schema, schema.pop("$defs", {}))
     return inlined
 
@@ -56,6 +61,7 @@ class Rulebook:
         self._project = project
         self._documents: dict[str, Document] = {}
         self._checked: dict[str, Any] = {}
+        self._digests: dict[str, str] = {}
 
     def load(self, name: str) -> Any:
         """Content of rule `name`: a mapping with defaults; of `prompts/x.md` its text, of `x.json` its value.
@@ -68,8 +74,10 @@ class Rulebook:
 
     def digest(self, name: str) -> str:
         """SHA-256 of the rule's content: comments and formatting of YAML change nothing. Raises InputError."""
-        content = self._document(name).values if name == stem(name) else self._whole(name)
-        return hashlib.sha256(canonical(content)).hexdigest()
+        if name not in self._digests:
+            content = self._document(name).values if name == stem(name) else self._whole(name)
+            self._digests[name] = hashlib.sha256(canonical(content)).hexdigest()
+        return self._digests[name]
 
     def path(self, name: str) -> Path:
         """The file that rule `name` is read from: the project's where it has one. Raises InputError."""

@@ -34,6 +34,15 @@ def spec_page(schema: Schema) -> str:
     return HEAD + "".join(_row(*row) for row in _rows(schema, "")) + TAIL + "".join(_limits())
 
 
+def fields(schema: Schema) -> Iterator[str]:
+    """Every field of the page that holds a value of its own, not just other fields."""
+    rows = [(name, field) for name, field, _ in _rows(schema, "")]
+    for name, field in rows:
+        whole = not any(other.startswith((f"{name}.", f"{name}[].")) for other, _ in rows)
+        if whole or any(branch.get("type") == "string" for branch in field.get("anyOf", ())):
+            yield name
+
+
 def _limits() -> Iterator[str]:
     for field, runs in RUNS:
         yield f"- `{field}`: {' or '.join(said(v) for v in runs)}\n"
