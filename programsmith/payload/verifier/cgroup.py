@@ -12,7 +12,6 @@ import os
 import re
 import signal
 import time
-import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -184,7 +183,7 @@ class Pool:
     def __init__(self, parents: dict[str, str], layout: Layout) -> None:
         self._parents = parents
         self._layout = layout
-        self._tag = f"{_PREFIX}{os.getpid()}-{uuid.uuid4().hex[:8]}"
+        self._tag = f"{_PREFIX}{os.getpid()}-{os.urandom(4).hex()}"
 
     def group(self, index: int) -> Group:
         """Make the group of slot `index`. Raises OSError."""
