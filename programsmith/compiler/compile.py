@@ -45,13 +45,13 @@ class Compiler:
         self.steps = tuple(steps)
         self._blocks = blocks or Blocks()
         self._route = route
-        self._rules = rules
+        self.rules = rules
         self._retries = retries
 
     def subject(self, project: Project, path: Path, workers: int = 1, tell: Tell | None = None) -> Subject:
         """The spec at `path`, read and checked. Raises InputError."""
         spec = load_spec(path, project.root)
-        rules = self._rules(project.root)
+        rules = self.rules(project.root)
         folder = project.folder(spec.name)
         return Subject(
             folder=folder,

@@ -73,7 +73,8 @@ def differences(cause: str, digest: str | None, before: Origin, now: Origin) -> 
     if cause.startswith(SPEC):
         path = cause.removeprefix(SPEC)
         if path in before.spec and json_digest(before.spec[path]) == digest:
-            return list(_fields(path, before.spec[path], now.spec.get(path)))
+            found = leaves(before.spec[path], now.spec.get(path), path)
+            return [f"{name}: {_brief(new)}, was {_brief(was)}" for name, was, new in found]
         return []
     was, new = before.files.get(cause), now.files.get(cause)
     if was is None or new is None or was.digest != digest:
@@ -82,16 +83,16 @@ def differences(cause: str, digest: str | None, before: Origin, now: Origin) -> 
     return [name for name in names if was.parts.get(name) != new.parts.get(name)]
 
 
-def _fields(path: str, was: Any, new: Any) -> Iterator[str]:
-    """`goldens.held_out: 30, was 140` for every value below `path` that differs."""
+def leaves(was: Any, new: Any, path: str = "") -> Iterator[tuple[str, Any, Any]]:
+    """Dotted path and both values of everything below `path` that differs; lists differ by place."""
     if isinstance(was, dict) and isinstance(new, dict):
         for name in sorted(was.keys() | new.keys()):
-            yield from _fields(f"{path}.{name}", was.get(name), new.get(name))
+            yield from leaves(was.get(name), new.get(name), f"{path}.{name}".lstrip("."))
     elif isinstance(was, list) and isinstance(new, list) and len(was) == len(new):
         for i, (old, young) in enumerate(zip(was, new, strict=True)):
-            yield from _fields(f"{path}[{i}]", old, young)
+            yield from leaves(old, young, f"{path}[{i}]")
     elif was != new:
-        yield f"{path}: {_brief(new)}, was {_brief(was)}"
+        yield path, was, new
 
 
 def _brief(value: Any) -> str:

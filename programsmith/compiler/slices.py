@@ -82,12 +82,16 @@ def declared(step: Step, values: Mapping[str, Any], rules: RuleFiles, blocks: Bl
 
 def outside(step: Step, values: Mapping[str, Any], root: Path, forbidden: Path) -> Iterator[tuple[str, str]]:
     """Causes that lie in the project: what the spec's path fields name. One that contains `forbidden` is not read."""
+    for path, real in outside_paths(step, values, root):
+        yield path, ABSENT if forbidden.resolve().is_relative_to(real) else content(real)
+
+
+def outside_paths(step: Step, values: Mapping[str, Any], root: Path) -> Iterator[tuple[str, Path]]:
+    """Path fields of the spec that the step reads what they name, and where that is."""
     for path in step.outside:
         name = field(values, path)
-        if name is None:
-            continue
-        real = (root / str(name)).resolve()
-        yield path, ABSENT if forbidden.resolve().is_relative_to(real) else content(real)
+        if name is not None:
+            yield path, (root / str(name)).resolve()
 
 
 def host(step: Step, rules: RuleFiles) -> dict[str, str]:
@@ -117,10 +121,16 @@ def tried(trial: Assignment | None, trials: Sequence[Assignment], root: Path) ->
     if trial is not None:
         entry = {name: value for name, value in trial.entry.items() if name not in {"trials", "usd"}}
         causes = {"trial": json_digest([trial.name, entry])}
-        shown = {"script": Path(entry["script"]).parent} if entry.get("script") else {}
-        shown |= {"folder": Path(entry["folder"])} if entry.get("folder") else {}
-        return causes | {f"agent {name}": content((root / path).resolve()) for name, path in shown.items()}
+        return causes | {name: content(path) for name, path in shown_paths(entry, root)}
     return {"trials": json_digest([[t.name, t.batch] for t in trials])} if trials else {}
+
+
+def shown_paths(entry: Mapping[str, Any], root: Path) -> Iterator[tuple[str, Path]]:
+    """What an entry's agent is shown, as causes, and where that is."""
+    if entry.get("script"):
+        yield "agent script", (root / entry["script"]).parent.resolve()
+    if entry.get("folder"):
+        yield "agent folder", (root / entry["folder"]).resolve()
 
 
 def field(values: Mapping[str, Any], path: str) -> Any:

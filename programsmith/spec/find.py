@@ -6,8 +6,9 @@ of any project, a word that names no spec, a directory, two specs of one name.
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from programsmith.errors import InputError
@@ -45,13 +46,19 @@ def find_specs(project: Path, word: str | None = None, start: Path | None = None
 def _own(project: Path) -> list[Path]:
     """Specs of the project: the files in specs/ but for nameless ones that others extend."""
     files = sorted(p for p in (project / "specs").glob(f"*{SUFFIX}") if p.is_file())
-    texts = {path: path.read_bytes() for path in files}
-    bases = {
-        (path.parent / found[1].decode("utf-8", "surrogateescape")).resolve()
-        for path, text in texts.items()
-        if (found := EXTENDS.search(text))
-    }
-    return [path for path in files if NAME.search(texts[path]) or path.resolve() not in bases]
+    return specs_among({path: path.read_bytes() for path in files})
+
+
+def specs_among(texts: Mapping[Path, bytes]) -> list[Path]:
+    """Those of the files, with their content, that are specs and not only what others extend."""
+    bases = {base.resolve() for path, text in texts.items() if (base := base_of(path, text))}
+    return [path for path, text in texts.items() if NAME.search(text) or path.resolve() not in bases]
+
+
+def base_of(path: Path, text: bytes) -> Path | None:
+    """What the file extends, as far as its first lines tell without a parser."""
+    found = EXTENDS.search(text)
+    return path.parent / os.fsdecode(found[1]) if found else None
 
 
 def _meant(part: str, project: Path, folders: Iterable[Path]) -> list[Path]:

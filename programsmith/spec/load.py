@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,14 @@ def read_spec(path: Path, project: Path) -> Spec:
     check_fields(spec, project)
     check_entries(spec, project)
     return spec
+
+
+def read_values(path: Path, project: Path, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Every field of the spec at `path`, by `schema` and no other check. Raises InputError."""
+    whole, _ = _chain(path, project, ())
+    check(whole, schema)
+    values: dict[str, Any] = filled(schema, whole.values)
+    return values
 
 
 def _chain(path: Path, project: Path, below: tuple[Path, ...]) -> tuple[Document, tuple[Path, ...]]:

@@ -13,8 +13,22 @@ class Plan(Reading):
     doc_purpose, doc_usage = READING["plan"]
 
 
+class Status(Reading):
+    """`doit status`."""
+
+    name = "status"
+    doc_purpose, doc_usage = READING["status"]
+
+
 class Explain(Reading):
     """`doit explain`."""
 
     name = "explain"
     doc_purpose, doc_usage = READING["explain"]
+
+
+class Changed(Reading):
+    """`doit changed`."""
+
+    name = "changed"
+    doc_purpose, doc_usage = READING["changed"]

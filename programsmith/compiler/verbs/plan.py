@@ -15,7 +15,7 @@ from programsmith.compiler.compile import Compiler
 from programsmith.compiler.estimate import Estimate, estimate
 from programsmith.compiler.loader import Asked
 from programsmith.compiler.outlook import Kept, Outlook, Prospect
-from programsmith.compiler.verbs.reading import Answer, looks
+from programsmith.compiler.verbs.reading import Answer, looks, short
 from programsmith.records.outcome import Word
 from programsmith.verdict.routes import Go
 
@@ -160,8 +160,3 @@ def _head(found: Outlook, costs: Estimate | None) -> str:
 def _hours(seconds: float) -> str:
     hours, minutes = divmod(round(seconds / 60), 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"
-
-
-def short(name: str) -> str:
-    """The task's name without its spec's."""
-    return name.partition(":")[2]

@@ -71,8 +71,24 @@ def check_names(names: Sequence[str], known: Sequence[str]) -> None:
             raise InputError(f"{name}: wanted a task, got no such one; {suggest(name, known, 'the tasks are')}")
 
 
+def short(name: str) -> str:
+    """A task's name without its spec's."""
+    return name.partition(":")[2]
+
+
+def columns(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Rows as lines, each column as wide as its widest cell; a row's last cell takes what it needs."""
+    widths: dict[int, int] = {}
+    for row in rows:
+        for i, cell in enumerate(row[:-1]):
+            widths[i] = max(widths.get(i, 0), len(cell))
+    return ["  ".join([*(f"{cell:<{widths[i]}}" for i, cell in enumerate(row[:-1])), row[-1]]).rstrip() for row in rows]
+
+
 def emit(text: str) -> None:
-    """Print to stdout, whatever it can show; a reader that is gone has had enough."""
+    """Print to stdout, whatever it can show; a reader that is gone has had enough. Nothing is no line."""
+    if not text:
+        return
     coding = sys.stdout.encoding or "utf-8"
     try:
         print(text.encode(coding, "backslashreplace").decode(coding), flush=True)
