@@ -37,6 +37,8 @@ from programsmith.toolchains.load import toolchains
 from programsmith.toolchains.model import Toolchain
 from programsmith.toolchains.views import agent_toolchains, agent_view
 
+NUMBER = 1
+"""Raised when an attempt comes to mean something else by a change of code: then every trial is bought anew."""
 KIND = "bubblewrap"
 INSTRUCTION = "instruction.md"
 OWN_FIELDS = (

@@ -27,7 +27,7 @@ PROVES_HOST = frozenset({"images"})
 HOST = "host"
 """The cause that such a block answers by itself: another host is a drift of the same place, not another question."""
 PAID = frozenset({"trial"})
-"""Blocks whose code is no part of their key: what they bought stays bought."""
+"""Blocks whose code is no part of their key: what they bought stays bought until their NUMBER is another."""
 CLEAR = frozenset({"lock.json", "candidates.json", "candidate.json", "r/environments.json"})
 """Artifacts that a store may show; every other one is sealed, and so is the answer of a block that touches one."""
 
@@ -104,7 +104,7 @@ def key_of(turn: Turn, job: Job, causes: Mapping[str, str]) -> str:
     if own is None:
         of = {name: cause for name, cause in causes.items() if name != HOST or step.block not in PROVES_HOST}
     elif step.block in PAID:
-        of = {"own": own(job)}
+        of = {"own": own(job), "number": turn.subject.blocks.part(step.block, "NUMBER")}
     else:
         of = {"own": own(job), "code": causes["code"]}
     return json_digest([FORM, step.block, step.writes, [word.value for word in step.says], of])

@@ -33,6 +33,7 @@ def run(job):
     return Outcome(word=Word.PASS, reason=place, evidence={"fingerprint": place})
 """
 TRIAL = """
+NUMBER = 1
 from programsmith.errors import InfraError
 from programsmith.records.outcome import Outcome, Word
 def key(job):
@@ -142,6 +143,15 @@ def test_a_trial_is_bought_once_whatever_changes_that_its_agent_does_not_see(sma
     assert again == first
     assert small.calls == 1
     assert float(small.ledger.account().spent) == 0.1
+
+
+def test_a_trial_is_bought_anew_under_another_number(small: Small, monkeypatch: pytest.MonkeyPatch) -> None:
+    small.act("trial")
+    monkeypatch.setattr(sys.modules["smallforge.blocks.trial"], "NUMBER", 2)
+    small.values(verifier=2)
+    _, restored = small.act("trial")
+    assert not restored
+    assert small.calls == 2
 
 
 def test_the_budget_ends_buying_before_the_call(small: Small) -> None:
