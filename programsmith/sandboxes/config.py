@@ -99,8 +99,13 @@ def launcher_config(run_view: View, init: str = "auto") -> dict[str, Any]:
         "uid": FIRST_UID,
         "stage": _stage_folder(),
         "view": view_to_json(run_view),
-        "probe": {"view": view_to_json(list_view(programs=["python3"])), "scripts": str(sources())},
+        "probe": {"view": _witness_view(), "scripts": str(sources())},
     }
+
+
+@cache
+def _witness_view() -> dict[str, Any]:
+    return view_to_json(list_view(programs=["python3"]))
 
 
 @cache

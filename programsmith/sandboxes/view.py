@@ -52,7 +52,8 @@ def list_view(*, programs: Sequence[str], paths: Sequence[str] = ()) -> View:
     root = list_root(programs, paths)
     mark = root.fingerprint()
     tree = publish(f"view-{mark[:32]}", lambda place: fill_tree(root, place))
-    links = [(p, t) for p, t in merged_links() if any(e.startswith(os.path.realpath(p)) for e in root.entries)]
+    led = {path: os.path.realpath(path) for path, _ in merged_links()}
+    links = [(p, t) for p, t in merged_links() if any(entry.startswith(led[p]) for entry in root.entries)]
     return View(
         mounts=tuple(Mount(source=f"{tree}{top}", target=top) for top in root.tops()),
         links=tuple(links),
