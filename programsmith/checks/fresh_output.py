@@ -24,7 +24,7 @@ def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:  # noqa: ARG001 - e
     with launchers(scene) as found:
         done = built(scene, found, table(scene.manifest.target_language, scene.sides.all))
     idle = [dataclasses.replace(e, content=IDLE) if e.path == COMPILE.encode() else e for e in done.tree]
-    grade, _, _ = graded(scene, "stale", idle)
+    grade = graded(scene, {"stale": idle})["stale"].grade
     passed = grade.reward == 0.0 and grade.word in {BuildWord.NO_BUILD, BuildWord.POLICY}
     return Row(
         passed=passed,

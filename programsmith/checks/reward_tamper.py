@@ -19,21 +19,21 @@ from programsmith.payload.verifier.model import FileEntry
 
 SHIPPED = ("reward.json", "reward.txt", "details.json", "logs/verifier/reward.json", "tests/plan.json")
 CLAIM = b'{"reward": 1, "word": "AC"}\n'
+WANTED = {"tamper": 0.0, "table": 1.0}
 
 
 def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:  # noqa: ARG001 - every check has the same form
     """Grade both and look at what the verifier left."""
     shipped = tuple(FileEntry(path.encode(), content=CLAIM) for path in SHIPPED)
-    submissions: dict[str, tuple[Files, float]] = {
-        "tamper": ((*probe(scene, "tamper", "tamper.sh"), *shipped), 0.0),
-        "table": ((*table(scene.manifest.target_language, scene.sides.all), *shipped), 1.0),
+    submissions: dict[str, Files] = {
+        "tamper": (*probe(scene, "tamper", "tamper.sh"), *shipped),
+        "table": (*table(scene.manifest.target_language, scene.sides.all), *shipped),
     }
     found, rewards = [], {}
-    for name, (files, wanted) in submissions.items():
-        grade, out, is_same = graded(scene, name, files)
-        rewards[name] = grade.reward
-        found += [f"{name}: {fault}" for fault in _faults(grade, out, wanted)]
-        found += [] if is_same else [f"{name}: the bundle or the submission was changed"]
+    for name, got in graded(scene, submissions).items():
+        rewards[name] = got.grade.reward
+        found += [f"{name}: {fault}" for fault in _faults(got.grade, got.out, WANTED[name])]
+        found += [] if got.is_same else [f"{name}: the bundle or the submission was changed"]
     return Row(
         passed=not found,
         reason=first(found, "rewards that a submission writes count for nothing", "tamper"),

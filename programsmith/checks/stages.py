@@ -7,12 +7,13 @@ grade that the real path gives. Raises InfraError where the environment itself d
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from programsmith.bundle.controls import Files, program
-from programsmith.bundle.grade import Grade, grade
+from programsmith.bundle.grade import Grade, grade_all
 from programsmith.bundle.render import read_payload
 from programsmith.bundle.twin import without_public
 from programsmith.checks.base import Scene
@@ -72,17 +73,29 @@ def ran(scene: Scene, found: Launchers, tree: Sequence[FileEntry], argv: Sequenc
     return result
 
 
-def graded(scene: Scene, name: str, files: Sequence[FileEntry]) -> tuple[Grade, Path, bool]:
-    """Grade on the held-out cases, the verifier's out folder, whether bundle and submission are as before.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graded:
+    """A grade on the held-out cases, the verifier's out folder, and whether bundle and submission are as before."""
 
-    `name` names the submission's folder in the scratch folder.
-    """
-    submission, out = scene.scratch / name, scene.scratch / f"{name}.out"
-    bundle = without_public(scene.bundle, scene.scratch / f"{name}.bundle")
-    write_tree(str(submission), files)
-    before = _digest(bundle), _digest(submission)
-    found = grade(bundle, submission, scene.environments, out, scene.owner_secret)
-    return found, out, (_digest(bundle), _digest(submission)) == before
+    grade: Grade
+    out: Path
+    is_same: bool
+
+
+def graded(scene: Scene, submissions: Mapping[str, Sequence[FileEntry]]) -> dict[str, Graded]:
+    """Grade submissions in one verifier; their names are those of folders in the scratch folder. Raises InfraError."""
+    bundle = without_public(scene.bundle, scene.scratch / "held_out")
+    places = {name: scene.scratch / name for name in submissions}
+    for name, files in submissions.items():
+        write_tree(str(places[name]), files)
+    before, whole = {name: _digest(place) for name, place in places.items()}, _digest(bundle)
+    outs = {scene.scratch / f"{name}.out": place for name, place in places.items()}
+    grades = grade_all(bundle, outs, scene.environments, scene.owner_secret)
+    kept = _digest(bundle) == whole
+    return {
+        name: Graded(grade=found, out=out, is_same=kept and _digest(places[name]) == before[name])
+        for name, found, out in zip(submissions, grades, outs, strict=True)
+    }
 
 
 def _digest(folder: Path) -> str:

@@ -219,11 +219,12 @@ def patched(toy, module, old, new):
 
 
 STALE = b"    stale = [e for e in reading.entries if _is_at_or_below(e, output)]"
-CLAIMED = b"    report = _report(asked, tests)\n"
+CLAIMED = b"    reports = _reports(asked, tests)\n"
 TRUSTED = b"""    import dataclasses, json
-    claim = os.path.join(asked.submission or "", "reward.json")
-    if os.path.exists(claim):
-        report = dataclasses.replace(report, reward=float(json.load(open(claim))["reward"]))
+    for at, submission in enumerate(asked.submission or ()):
+        claim = os.path.join(submission, "reward.json")
+        if os.path.exists(claim):
+            reports[at] = dataclasses.replace(reports[at], reward=float(json.load(open(claim))["reward"]))
 """
 WEAKENED = {
     "stale_output_stays": (
