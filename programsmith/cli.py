@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import NoReturn
 
 from programsmith import __version__
+from programsmith.compiler.verbs import EXITS as ANSWERED
 from programsmith.compiler.verbs import READING
 from programsmith.errors import Exit, InputError
 from programsmith.rulebook.fault import suggest
@@ -49,9 +50,11 @@ def _parser() -> Parser:
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
     build = _with_words(verbs, "build", "build specs to their verdicts", "approve=BLOCK[,…] where one parked")
     build.add_argument("-n", "--workers", type=int, help="blocks and cases at a time (default: one per processor)")
-    build.add_argument("-y", "--yes", action="store_true", help="build many specs without asking")
-    for name, (what, more) in READING.items():
-        reading = _with_words(verbs, name, what, more)
+    build.add_argument("-y", "--yes", action="store_true", help="build many specs, and spend, without asking")
+    for name, verb in READING.items():
+        reading = _with_words(verbs, name, verb.what, verb.words)
+        reading.epilog = "\n".join(["examples:", *(f"  programsmith {line}" for line in verb.examples), "", ANSWERED])
+        reading.formatter_class = argparse.RawDescriptionHelpFormatter
         reading.add_argument("--json", action="store_true", help="one JSON object, as docs/verbs.md says")
     listing = _with_words(verbs, "list", "the specs and how they stand")
     listing.add_argument("--all", action="store_true", help="their tasks too")

@@ -21,21 +21,24 @@ class Exit(IntEnum):
 
 
 class ProgramSmithError(Exception):
-    """Base of all errors that a user is meant to read."""
+    """Base of all errors that a user is meant to read. `kind` says in one word which it is."""
 
     exit = Exit.INFRA
+    kind = "infra"
 
 
 class InputError(ProgramSmithError):
     """Wrong input: a spec, a rules file, an argument. Nothing was changed."""
 
     exit = Exit.USAGE
+    kind = "error"
 
 
 class PrerequisiteError(ProgramSmithError):
     """Something that this machine lacks; the message names the command that provides it."""
 
     exit = Exit.USAGE
+    kind = "error"
 
 
 class InfraError(ProgramSmithError):
@@ -45,7 +48,9 @@ class InfraError(ProgramSmithError):
 
 
 class BudgetError(PrerequisiteError):
-    """A call that could pass the spec's budget; it was not made."""
+    """A call that could pass the spec's budget; it was not made. What was bought stays."""
+
+    kind = "budget"
 
 
 class UndeclaredAccess(RuntimeError):

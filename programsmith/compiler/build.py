@@ -8,7 +8,6 @@ verdicts. Progress goes to stderr.
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 from doit.cmd_base import Command
 
 from programsmith.compiler.approval import approve
+from programsmith.compiler.asking import ask
 from programsmith.compiler.children import Children, Work
 from programsmith.compiler.compile import Compiler
 from programsmith.compiler.events import Event, Kind, Tell
@@ -28,15 +28,13 @@ from programsmith.compiler.turn import Subject
 from programsmith.compiler.view import view
 from programsmith.errors import Exit, InputError
 
-MANY = 3
-
 
 def build(
     args: Sequence[str], start: Path, *, workers: int, yes: bool = False, compiler: Compiler | None = None
 ) -> Exit:
     """Build the specs that `args` ask for, `workers` at a time. Every error ends here, in a line and a code.
 
-    Without `yes` a build of more than MANY specs that nobody named asks first.
+    Without `yes` it asks before it builds many specs that nobody named, and before money could be spent.
     """
     with Caught() as caught:
         asked = asked_specs(args, start)
@@ -45,22 +43,11 @@ def build(
         check_premises(asked.project)
         compiler = compiler or Compiler()
         clean = {path: up_to_date(compiler, asked.project, path) for path in asked.files if not asked.approved}
-        if not yes and not asked.named:
-            _ask([path.stem for path in asked.files if clean[path] is None])
+        if not yes:
+            due = [path for path in asked.files if clean.get(path) is None]
+            ask(compiler, asked.project, due, workers, named=asked.named)
         return Builds(compiler, asked, workers).run(clean)
     return caught.code or Exit.OK
-
-
-def _ask(names: Sequence[str]) -> None:
-    """Ask whether to build so many specs. Raises InputError where the answer is no or nobody can answer."""
-    if len(names) <= MANY:
-        return
-    what = f"{len(names)} specs would be built: {', '.join(names)}"
-    if not sys.stdin.isatty():
-        raise InputError(f"{what}; add --yes, or name those that you want: spec=NAME,NAME")
-    print(f"{what}. Build them? [y/N] ", end="", file=sys.stderr, flush=True)
-    if sys.stdin.readline().strip().lower() not in {"y", "yes"}:
-        raise InputError("nothing was built; name the specs that you want: spec=NAME,NAME")
 
 
 class Builds:
@@ -173,7 +160,7 @@ class Build(Command):  # type: ignore[misc]
             "long": "yes",
             "type": bool,
             "default": False,
-            "help": "build many specs without asking",
+            "help": "build many specs, and spend, without asking",
         },
     )
 

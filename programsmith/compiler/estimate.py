@@ -98,6 +98,12 @@ def estimate(found: Outlook, workers: int) -> Estimate | None:
     )
 
 
+def may_cost(subject: Subject, steps: Sequence[Step]) -> bool:
+    """Whether any trial that the spec may come to has a price."""
+    buying = [step for step in steps if _buys(step) and wanted(subject, step)]
+    return any(price(subject, step, trial) > 0 for step in buying for trial in _every(subject))
+
+
 def price(subject: Subject, step: Step, trial: Assignment) -> float:
     """Dollars that a trial takes at most, by the block's own bound; infinite where it needs what is not there yet."""
     bound = subject.blocks.part(step.block, "bound")

@@ -48,7 +48,7 @@ class Caught:
             case None:
                 return True
             case ProgramSmithError():
-                self._say(fault.exit, "infra" if fault.exit is Exit.INFRA else "error", str(fault))
+                self._say(fault.exit, fault.kind, str(fault))
             case KeyboardInterrupt():
                 self._say(Exit.INTERRUPTED, "interrupted", "run the same command again to go on")
             case OSError(errno=number) if number in FULL:

@@ -14,7 +14,6 @@ from doit.task import Task
 
 from programsmith.compiler.events import Event, Kind, Tell
 from programsmith.compiler.tasks import Attempt
-from programsmith.errors import Exit, ProgramSmithError
 
 
 class Told:
@@ -43,7 +42,7 @@ class Told:
         attempt = self._attempts[task.name]
         self.failed.add(task.name)
         if attempt.fault is not None:
-            self._event(Kind.FAILED, attempt, word_of(attempt.fault), str(attempt.fault))
+            self._event(Kind.FAILED, attempt, attempt.fault.kind, str(attempt.fault))
             return
         log = attempt.turn.log
         log.parent.mkdir(parents=True, exist_ok=True)
@@ -74,8 +73,3 @@ class Told:
 
     def complete_run(self) -> None:
         """Nothing to say."""
-
-
-def word_of(fault: ProgramSmithError) -> str:
-    """What kind of error it is, in one word."""
-    return "infra" if fault.exit is Exit.INFRA else "error"

@@ -15,9 +15,8 @@ from programsmith.compiler.events import Event, Kind
 from programsmith.compiler.leftovers import recorded
 from programsmith.compiler.passes import Passed, outcome_of, run_pass, turn_of, walk_of
 from programsmith.compiler.plan import Step
-from programsmith.compiler.reporter import word_of
 from programsmith.compiler.turn import Subject
-from programsmith.errors import Exit
+from programsmith.errors import BudgetError, Exit
 
 DRAFT, SHIP = "draft", "ship"
 
@@ -71,8 +70,10 @@ def _passes(steps: Sequence[Step], subject: Subject) -> Answer:
 
 def _broken(subject: Subject, passed: Passed, ran: tuple[str, ...]) -> Answer:
     fault = max(passed.faults, key=lambda f: f.exit, default=None)
-    outcome = word_of(fault) if fault else "bug"
+    outcome = fault.kind if fault else "bug"
     where = passed.bugs[0] if passed.bugs else subject.folder.root / "logs"
+    if isinstance(fault, BudgetError):
+        where = subject.folder.ledger
     code = fault.exit if fault else Exit.INFRA
     return Answer(name=subject.folder.name, outcome=outcome, where=where, exit=code, ran=ran)
 

@@ -31,9 +31,10 @@ class Budget:
         with self.ledger.writing() as ledger:
             spent, held = ledger.account.spent, ledger.account.reserved
             if asked and spent + held + asked > most:
+                settle = "; or close what is reserved for calls that ended: programsmith settle" if held else ""
                 raise BudgetError(
-                    f"{task} may cost {asked} usd; {spent} are spent and {held} reserved of budget.usd {most}: "
-                    "raise budget.usd, or close reservations of calls that ended: programsmith settle"
+                    f"{task} may cost {asked} usd; {spent} are spent and {held} reserved of budget.usd {most}. What "
+                    f"was bought stays: raise budget.usd to at least {spent + held + asked} and build again{settle}"
                 )
             event = Event(kind=Kind.RESERVE, id=uuid.uuid4().hex, task=task, key=key, usd=bound, at=time.time())
             ledger.append(event)

@@ -76,15 +76,6 @@ def short(name: str) -> str:
     return name.partition(":")[2]
 
 
-def columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows as lines, each column as wide as its widest cell; a row's last cell takes what it needs."""
-    widths: dict[int, int] = {}
-    for row in rows:
-        for i, cell in enumerate(row[:-1]):
-            widths[i] = max(widths.get(i, 0), len(cell))
-    return ["  ".join([*(f"{cell:<{widths[i]}}" for i, cell in enumerate(row[:-1])), row[-1]]).rstrip() for row in rows]
-
-
 def emit(text: str) -> None:
     """Print to stdout, whatever it can show; a reader that is gone has had enough. Nothing is no line."""
     if not text:

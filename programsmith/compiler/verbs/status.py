@@ -16,9 +16,10 @@ from programsmith.compiler.loader import Asked
 from programsmith.compiler.outlook import Outlook, Prospect
 from programsmith.compiler.passes import outcome_of
 from programsmith.compiler.paths import Folder
-from programsmith.compiler.verbs.reading import Answer, columns, looks, short
+from programsmith.compiler.verbs.reading import Answer, looks, short
 from programsmith.errors import InfraError
 from programsmith.records import codec
+from programsmith.report.table import columns
 from programsmith.store.ledger import Ledger, account_of
 
 WORDS = ("spec",)
