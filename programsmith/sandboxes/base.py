@@ -5,28 +5,54 @@ Sandboxes build things (the oracle, mutants) and hold agents; single cases go th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
+from programsmith.errors import InputError
 from programsmith.payload.verifier.launcher import Mount, Result, View
 from programsmith.payload.verifier.model import FileEntry, Limits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """A root that an engine has: its id there, and the digest of its content. It holds Python 3 at /usr/bin."""
+
+    id: str
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxPlan:
-    """What a sandbox is made of: a root view, and where its writable workspace appears inside.
+    """What a sandbox is made of: a root (a view of this host, or an image), where its writable workspace is inside.
 
     `writable` are further inside paths that can be written and that outlive a run. `mounts` are shown read-only; a
     writable path below one of them must exist in it.
     """
 
-    view: View
+    view: View | Image
     workspace: str = "/build"
     writable: tuple[str, ...] = ()
     mounts: tuple[Mount, ...] = ()
     env: tuple[tuple[bytes, bytes], ...] = ()
+
+
+def place_of(at: str, places: Sequence[str]) -> tuple[str, list[str]]:
+    """The writable place that holds the inside path `at`, and the parts below it. Raises InputError."""
+    place = max((p for p in places if at == p or at.startswith(p.rstrip("/") + "/")), key=len, default=None)
+    if place is None:
+        raise InputError(f"{at}: wanted a path in the workspace {' or '.join(places)}")
+    parts = [p for p in at[len(place) :].split("/") if p and p != "."]
+    if ".." in parts:
+        raise InputError(f"{at}: leads out of the workspace {place}")
+    return place, parts
+
+
+def program_path(name: bytes) -> str:
+    """The path inside of a program that is named as in a command line."""
+    text = os.fsdecode(name)
+    return text if "/" in text else f"/usr/bin/{text}"
 
 
 class Sandbox(Protocol):
@@ -45,9 +71,6 @@ class Sandbox(Protocol):
 
         With `cut` the reading ends there instead: the entries then pass a cap by one, or stop at a depth of 256.
         """
-
-    def host_path(self, at: str) -> Path:
-        """Where the inside path lies on the host, for bulk work on trusted trees."""
 
     def end(self) -> None:
         """End every process inside; nothing runs in this sandbox any more, and what it wrote stays. Idempotent."""

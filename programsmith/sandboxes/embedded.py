@@ -14,13 +14,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from programsmith.errors import InfraError, InputError
+from programsmith.errors import InfraError
 from programsmith.payload.verifier.bwrap import BwrapLauncher, Workspace
-from programsmith.payload.verifier.launcher import Request, Result, Surroundings
+from programsmith.payload.verifier.launcher import Request, Result, Surroundings, View
 from programsmith.payload.verifier.model import FileEntry, Limits
 from programsmith.payload.verifier.wire import check_paths
 from programsmith.sandboxes import hostile
-from programsmith.sandboxes.base import SandboxPlan
+from programsmith.sandboxes.base import SandboxPlan, place_of, program_path
 from programsmith.sandboxes.config import FIRST_UID, launcher_config
 from programsmith.sandboxes.shared import shared_root
 from programsmith.sandboxes.view import unrestricted
@@ -32,6 +32,8 @@ class EmbeddedSandbox:
     name = "bubblewrap"
 
     def __init__(self, plan: SandboxPlan) -> None:
+        if not isinstance(plan.view, View):
+            raise TypeError(f"wanted a view of this host, got {plan.view!r}")
         self._plan = plan
         self._launcher = BwrapLauncher(launcher_config(unrestricted(plan.view)))
         self._owner = FIRST_UID if os.geteuid() == 0 else None
@@ -50,7 +52,7 @@ class EmbeddedSandbox:
         if self._ended:
             raise InfraError(f"sandbox run of {argv[0]!r}: the sandbox has ended")
         request = Request(
-            program=self._program(argv[0]),
+            program=program_path(argv[0]),
             argv=argv,
             env=self._plan.env,
             limits=limits,
@@ -71,10 +73,6 @@ class EmbeddedSandbox:
         if result.fault:
             raise InfraError(f"sandbox run of {argv[0]!r}: {result.fault}")
         return replace(result, limits_hit=result.limits_hit | {"work"}) if outgrown() else result
-
-    def _program(self, name: bytes) -> str:
-        text = os.fsdecode(name)
-        return text if "/" in text else f"/usr/bin/{text}"
 
     def put(self, entries: Iterable[FileEntry], at: str) -> None:
         """Lay entries down below the inside path `at`, which is writable."""
@@ -108,14 +106,8 @@ class EmbeddedSandbox:
 
     def _inside(self, at: str) -> tuple[Path, list[str]]:
         """The writable folder on the host that holds the inside path `at`, and the parts below it."""
-        bases = [base.rstrip("/") for base in self._spaces]
-        base = max((b for b in bases if at == b or at.startswith(b + "/")), key=len, default=None)
-        if base is None:
-            raise InputError(f"{at}: wanted a path in the workspace {' or '.join(bases)}")
-        parts = [p for p in at[len(base) :].split("/") if p and p != "."]
-        if ".." in parts:
-            raise InputError(f"{at}: leads out of the workspace {base}")
-        return next(space for place, space in self._spaces.items() if place.rstrip("/") == base), parts
+        place, parts = place_of(at, tuple(self._spaces))
+        return self._spaces[place], parts
 
 
 def _reap_leftovers(root: Path) -> None:

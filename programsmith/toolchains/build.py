@@ -20,8 +20,9 @@ from programsmith.errors import InfraError, InputError
 from programsmith.payload.verifier.environment import ORACLE
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.records.outcome import Word
-from programsmith.sandboxes import open_sandbox
-from programsmith.sandboxes.base import Sandbox, SandboxPlan
+from programsmith.sandboxes import open_embedded
+from programsmith.sandboxes.base import SandboxPlan
+from programsmith.sandboxes.embedded import EmbeddedSandbox
 from programsmith.sources.tree import SourceTree
 from programsmith.toolchains import install
 from programsmith.toolchains.fetch import fetch
@@ -73,7 +74,12 @@ class Workspace:
     """
 
     def __init__(
-        self, sandbox: Sandbox, plan: SandboxPlan, request: BuildRequest, made: Recipe, vendor: Sequence[FileEntry]
+        self,
+        sandbox: EmbeddedSandbox,
+        plan: SandboxPlan,
+        request: BuildRequest,
+        made: Recipe,
+        vendor: Sequence[FileEntry],
     ) -> None:
         self._plan = plan
         self.request = request
@@ -93,7 +99,7 @@ class Workspace:
         view = build_view(request.toolchain, ("git",) if git else (), made.packages)
         env = tuple((k.encode(), v.encode()) for k, v in made.env.items())
         plan = SandboxPlan(view=view, workspace=WORKSPACE, env=env)
-        sandbox = open_sandbox(plan)
+        sandbox = open_embedded(plan)
         workspace = cls(sandbox, plan, request, made, vendor)
         try:
             workspace._lay(source, git=git)
@@ -105,7 +111,7 @@ class Workspace:
 
     def twin(self) -> Workspace:
         """Another workspace in the same state, for another thread; it is closed by itself. Raises InfraError."""
-        sandbox = open_sandbox(self._plan)
+        sandbox = open_embedded(self._plan)
         made = Workspace(sandbox, self._plan, self.request, self.recipe, self._vendor)
         made.program = self.program
         whole, copy = (f"{place.host_path(WORKSPACE)}/." for place in (self._sandbox, sandbox))

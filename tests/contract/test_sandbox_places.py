@@ -8,22 +8,24 @@ from pathlib import Path
 import pytest
 
 from programsmith.errors import InfraError, InputError
-from programsmith.payload.verifier.launcher import Mount, Result, View
+from programsmith.payload.verifier.launcher import Mount, Result
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.sandboxes import open_sandbox
 from programsmith.sandboxes.base import Sandbox, SandboxPlan
+from tests.contract.backends import BACKENDS
 from tests.contract.launches import ENV, limits
 
 CAPS = {"max_files": 100, "max_bytes": 1 << 20}
 
 
-@pytest.fixture
-def sandbox(view: View, tmp_path: Path) -> Iterator[Sandbox]:
+@pytest.fixture(params=BACKENDS)
+def sandbox(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Sandbox]:
+    root = request.param.root()
     shown = tmp_path / "shown"
     (shown / "out").mkdir(parents=True)
     (shown / "given").write_text("given")
     mounts = (Mount(source=str(shown), target="/task"),)
-    opened = open_sandbox(SandboxPlan(view=view, workspace="/home/x", writable=("/task/out",), mounts=mounts, env=ENV))
+    opened = open_sandbox(SandboxPlan(view=root, workspace="/home/x", writable=("/task/out",), mounts=mounts, env=ENV))
     yield opened
     opened.close()
 

@@ -21,6 +21,7 @@ from programsmith.payload.init.watch import end_all, supervise
 
 TYPE_CHECKING = False  # importing typing costs a tenth of a launch
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import NoReturn
 
 LAID = (1577836800 * 10**9,) * 2  # the one time of all entries that are laid down
@@ -159,12 +160,14 @@ def run_program(r: Request, go: int, failed: int) -> NoReturn:
     os._exit(127)
 
 
-def start_program(r: Request) -> int:
-    """Start the program; its process id once it is executed, 0 where that failed."""
+def start_program(r: Request, become: Callable[[], None] | None = None) -> int:
+    """Start the program, which may `become` another user first; its id once it is executed, 0 where that failed."""
     go, failed = os.pipe(), os.pipe()
     program = os.fork()
     if program == 0:
         os.close(go[1])
+        if become:
+            become()
         run_program(r, go[0], failed[1])
     call("dumpable", libc.prctl(calls.PR_SET_DUMPABLE, 0, 0, 0, 0))
     null = os.open("/dev/null", os.O_RDWR)

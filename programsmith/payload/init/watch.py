@@ -11,7 +11,11 @@ import struct
 from programsmith.payload.init.calls import WATCH, WORKSPACE, Status
 from programsmith.payload.init.request import Request
 
-OVER_CPU, OVER_MEMORY, OVER_WORK = 1, 2, 4
+OVER_CPU, OVER_MEMORY, OVER_WORK, OVER_WALL, OVER_PIDS = 1, 2, 4, 8, 16
+TYPE_CHECKING = False  # importing typing costs a tenth of a launch
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 PERIOD = 0.05  # seconds between looks at all processes
 
 
@@ -59,7 +63,7 @@ class Watch:
             os.close(fd)
 
 
-def wait_for(program: int, r: Request, watch: Watch) -> tuple[int, int]:
+def wait_for(program: int, r: Request, watch: Watch, more: Callable[[bool], int] | None) -> tuple[int, int]:
     """Reap until the program is dead: its wait status and the limits that were passed."""
     over = 0
     while True:
@@ -71,6 +75,7 @@ def wait_for(program: int, r: Request, watch: Watch) -> tuple[int, int]:
         watch.look()
         over |= OVER_CPU if watch.cpu > r.number["cpu_us"] else 0
         over |= OVER_MEMORY if watch.memory > r.number["memory"] else 0
+        over |= more(False) if more else 0
         if over:
             os.kill(-1, signal.SIGKILL)
         signal.sigtimedwait({signal.SIGCHLD}, PERIOD)
@@ -87,14 +92,18 @@ def end_all() -> None:
             return
 
 
-def supervise(r: Request, program: int, proc: int) -> None:
-    """Wait for the end, then for the death of everything else; report."""
+def supervise(r: Request, program: int, proc: int, more: Callable[[bool], int] | None = None) -> None:
+    """Wait for the end, then for the death of everything else; report.
+
+    `more` is asked now and then, and at the end (True), for further limits that were passed.
+    """
     watch = Watch(proc)
-    ended, over = wait_for(program, r, watch)
+    ended, over = wait_for(program, r, watch, more)
     end_all()
     cpu = cpu_of_dead() + watch.lost
     if r.has(WATCH) and cpu > r.number["cpu_us"]:
         over |= OVER_CPU
+    over |= more(True) if more else 0
     room = os.statvfs(r.work)
     if not r.has(WORKSPACE) and (not room.f_bfree or not room.f_ffree):
         over |= OVER_WORK

@@ -15,7 +15,7 @@ from programsmith.payload.verifier.pump import Flow
 from programsmith.payload.verifier.wire import Over, Report
 
 _HOST_ERRORS = {errno.EMFILE, errno.ENFILE, errno.EIO, errno.EAGAIN}
-_OVER = ((Over.CPU, "cpu"), (Over.MEMORY, "memory"), (Over.WORK, "work"))
+_OVER = tuple((bit, bit.name.lower()) for bit in Over if bit.name)
 
 
 @dataclass(frozen=True, slots=True)

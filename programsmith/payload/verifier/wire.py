@@ -34,6 +34,8 @@ class Over(IntFlag):
     CPU = 1
     MEMORY = 2
     WORK = 4
+    WALL = 8
+    PIDS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,215 @@
+"""The sandbox over a Docker engine: a volume per writable place, a fresh container for every run.
+
+In: a `SandboxPlan` over an image. Out: results of runs, and entries of the writable places. Everything goes through the
+engine's API, so it need not share a file system or a user with us: what is shown is copied in, what was written comes
+out as an archive. The first process of a run is ours and reports to a folder that the program cannot enter.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import resource
+import socket
+import time
+from collections.abc import Iterable, Iterator
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from programsmith.errors import InfraError
+from programsmith.payload.verifier import seccomp
+from programsmith.payload.verifier.launcher import Request, Result
+from programsmith.payload.verifier.model import FileEntry, Limits
+from programsmith.payload.verifier.pump import Flow
+from programsmith.payload.verifier.settle import Used, settle
+from programsmith.payload.verifier.wire import Flag, Order, decode_report, encode_order
+from programsmith.sandboxes import hostile
+from programsmith.sandboxes.base import Image, SandboxPlan, place_of, program_path
+from programsmith.sandboxes.docker_container import Plan, create, remove_container
+from programsmith.sandboxes.docker_reaper import reap
+from programsmith.sandboxes.docker_streams import Streams
+from programsmith.sandboxes.docker_volumes import Volumes
+from programsmith.sandboxes.engine import engine, talking
+
+if TYPE_CHECKING:
+    from docker.models.containers import Container
+
+UID = 1000  # of the user that images have for an agent
+OWN = "/run/init"  # where the first process has its files, for root alone
+PYTHON = "/usr/bin/python3"  # of the image, for the first process
+_ROOT = 0
+_OWN_MEMORY, _OWN_PIDS = 64 << 20, 4
+_STACK, _STACK_MOST, _OPEN_FILES = 8 << 20, 64 << 20, 1024
+_SILENCE = 60.0  # seconds beyond the wall limit in which a container starts and ends
+_REPORT_BYTES = 1 << 20
+_SHOWN = 1 << 20, 1 << 32  # entries and bytes of a tree of ours that is shown
+
+
+class DockerSandbox:
+    """Sandbox over a Docker engine."""
+
+    name = "docker"
+
+    def __init__(self, plan: SandboxPlan, image: Image) -> None:
+        self._plan = plan
+        self._image = image.id
+        self._writable = (plan.workspace, *plan.writable)
+        self._shown = (OWN, *(m.target for m in plan.mounts))
+        self._ended = False
+        self._runs = 0
+        reap()
+        self._volumes = Volumes(self._image, (*self._shown, *self._writable))
+        try:
+            self._volumes.fill(OWN, _own_files(), _ROOT)
+            for mount in plan.mounts:
+                self._volumes.fill(mount.target, _tree_of(Path(mount.source)), _ROOT)
+        except BaseException:
+            self.close()
+            raise
+
+    def run(self, argv: tuple[bytes, ...], *, cwd: str, limits: Limits, stdin: bytes = b"") -> Result:
+        """Run a command in the workspace and wait until all of its processes are gone. Raises InfraError."""
+        if self._ended:
+            raise InfraError(f"sandbox run of {argv[0]!r}: the sandbox has ended")
+        self._runs += 1
+        name, begun = f"{self._runs}", time.monotonic()
+        request = Request(
+            program=program_path(argv[0]), argv=argv, env=self._plan.env, limits=limits, stdin=stdin, collect=False
+        )
+        order = encode_order(_order(request, cwd, self._plan.workspace))
+        self._volumes.fill(OWN, [FileEntry(f"{name}/request".encode(), content=order)], _ROOT)
+        container = create(self._container(name, limits))
+        try:
+            flow, hits = _streamed(container, stdin, limits)
+        finally:
+            remove_container(str(container.id))
+        used = Used(time.monotonic() - begun, 0.0, hits)
+        result = settle(decode_report(self._report(name)), flow, request, used)
+        if result.fault:
+            raise InfraError(f"sandbox run of {argv[0]!r}: {result.fault}")
+        return result
+
+    def _container(self, name: str, limits: Limits) -> Plan:
+        volumes = {at: (self._volumes[at], True) for at in (OWN, *self._writable)}
+        volumes |= {at: (self._volumes[at], False) for at in self._shown[1:]}
+        room = f"size={limits.work_bytes},nr_inodes={limits.work_files}"
+        module = "programsmith.payload.init.contained"
+        return Plan(
+            image=self._image,
+            command=[PYTHON, "-s", "-S", "-B", "-m", module, name, str(UID), str(limits.wall_seconds), *self._writable],
+            workdir=OWN,
+            memory_bytes=limits.memory_bytes + _OWN_MEMORY,
+            pids=limits.pids + _OWN_PIDS,
+            volumes=volumes,
+            scratch={"/tmp": f"rw,exec,nosuid,nodev,mode=1777,{room}"},  # noqa: S108 - a path inside
+            shared_bytes=limits.work_bytes,
+            stdin=True,
+        )
+
+    def _report(self, name: str) -> bytes:
+        found = self._volumes.take(OWN, [name.encode()], max_files=2, max_bytes=_REPORT_BYTES, cut=True)
+        return next((e.content for e in found if e.path == b"report"), b"")
+
+    def put(self, entries: Iterable[FileEntry], at: str) -> None:
+        """Lay entries down below the inside path `at`, which is writable."""
+        self._volumes.put(*self._inside(at), entries, UID)
+
+    def take(self, at: str, *, max_files: int, max_bytes: int, cut: bool = False) -> tuple[FileEntry, ...]:
+        """Read what lies below `at`, beneath and without following links; caps raise InputError, or `cut`."""
+        return self._volumes.take(*self._inside(at), max_files=max_files, max_bytes=max_bytes, cut=cut)
+
+    def end(self) -> None:
+        """End every process inside; nothing runs here any more, and what was written stays. Idempotent."""
+        self._ended = True  # a run removes its container before it returns
+
+    def close(self) -> None:
+        """End and remove everything. Idempotent."""
+        self.end()
+        self._volumes.close()
+
+    def _inside(self, at: str) -> tuple[str, list[bytes]]:
+        place, parts = place_of(at, self._writable)
+        return place, [os.fsencode(p) for p in parts]
+
+
+def _own_files() -> Iterator[FileEntry]:
+    """The first process's modules under their own names; the packages above them are empty."""
+    payload = Path(str(resources.files("programsmith.payload")))
+    for file in sorted((payload / "init").glob("*.py")):
+        yield FileEntry(f"programsmith/payload/init/{file.name}".encode(), content=file.read_bytes())
+    for package in ("programsmith", "programsmith/payload"):
+        yield FileEntry(f"{package}/__init__.py".encode())
+
+
+def _tree_of(folder: Path) -> Iterator[FileEntry]:
+    """A tree of ours that is shown."""
+    with hostile.opened(folder, ()) as top:
+        yield from (e for e in hostile.read_tree(top, max_files=_SHOWN[0], max_bytes=_SHOWN[1]) if e.kind != "special")
+
+
+def _order(request: Request, cwd: str, workspace: str) -> Order:
+    limits = request.limits
+    return Order(
+        flags=Flag.WATCH | Flag.WORKSPACE,
+        umask=request.surroundings.umask,
+        work_bytes=limits.work_bytes,
+        work_files=limits.work_files,
+        cpu_us=math.ceil(limits.cpu_seconds * 1e6),
+        memory=limits.memory_bytes,
+        max_bytes=0,
+        max_depth=0,
+        limits=tuple(_rlimits(limits)),
+        hidden=OWN,
+        work=workspace,
+        cwd=cwd,
+        program=request.program,
+        filter=seccomp.assemble(),
+        argv=request.argv,
+        env=request.env,
+        paths=(),
+        files=(),
+    )
+
+
+def _rlimits(limits: Limits) -> Iterator[tuple[int, int, int]]:
+    cpu = math.ceil(limits.cpu_seconds) + 1  # a backstop: the sum over processes decides
+    yield resource.RLIMIT_CPU, cpu, cpu
+    yield resource.RLIMIT_FSIZE, limits.work_bytes, limits.work_bytes
+    yield resource.RLIMIT_STACK, _STACK, _STACK_MOST
+    yield resource.RLIMIT_NOFILE, _OPEN_FILES, _OPEN_FILES
+    yield resource.RLIMIT_CORE, 0, 0
+
+
+def _streamed(container: Container, stdin: bytes, limits: Limits) -> tuple[Flow, frozenset[str]]:
+    """Start the container and move its streams until it ends or passes a limit; what the engine saw hit.
+
+    The first process ends a program that takes too long; here is only a backstop against its own silence.
+    """
+    from docker.errors import APIError
+
+    with talking(f"running the container {container.id}"):
+        connection = _attached(container)
+        try:
+            container.start()
+            until = time.monotonic() + limits.wall_seconds + _SILENCE
+            flow = Streams(connection, stdin, limits.output_bytes, until).run()
+        finally:
+            connection.close()
+        if flow.over:
+            with contextlib.suppress(APIError):  # it ended by itself meanwhile
+                container.kill()
+        container.wait()
+        container.reload()
+        return flow, frozenset({"memory"} if container.attrs["State"]["OOMKilled"] else ())
+
+
+def _attached(container: Container) -> socket.socket:
+    wanted = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
+    stream: Any = engine().api.attach_socket(str(container.id), params=wanted)
+    raw = getattr(stream, "_sock", stream)  # over a unix socket the SDK hands out a file of it
+    connection = socket.socket(fileno=os.dup(raw.fileno()))
+    raw.close()
+    stream.close()
+    return connection
