@@ -36,9 +36,10 @@ def engine() -> DockerClient:
     import docker
     from docker.constants import DEFAULT_UNIX_SOCKET
     from docker.errors import DockerException
+    from docker.utils import kwargs_from_env
 
     try:
-        _knock(docker.utils.kwargs_from_env().get("base_url", DEFAULT_UNIX_SOCKET))
+        _knock(kwargs_from_env().get("base_url", DEFAULT_UNIX_SOCKET))
         client = docker.from_env(version="auto", timeout=_PATIENCE)
         client.ping()
     except (DockerException, OSError) as fault:
