@@ -54,7 +54,8 @@ class Adversary:
     `exploit` names its program in payload/adversaries/<language>/, `build` its build script, `agent` a program that
     runs on the agent's side first; `ships` maps further files of the submission to files of payload/adversaries/ships/.
     `cases` says which held-out cases it is graded on (`any`, or `plain`: output, exit code 0, nothing else), `count`
-    how many, `limits` replaces limits of a case. `sees` are paths of the published bundle that its agent reads.
+    how many, `limits` replaces limits of a case. `sees` are paths of the published bundle that its agent reads. A
+    `fresh` one meddles with the grader's start.
     """
 
     id: str
@@ -72,6 +73,7 @@ class Adversary:
     count: int = 2
     limits: Mapping[str, Any] = field(default_factory=dict)
     sees: tuple[str, ...] = ()
+    fresh: bool = False
 
 
 def defences(rule: Mapping[str, Any]) -> dict[str, Defence]:
@@ -123,6 +125,7 @@ def _adversary(row: Mapping[str, Any]) -> Adversary:
         count=row["count"],
         limits=row["limits"],
         sees=tuple(row["sees"]),
+        fresh=row["fresh"],
     )
 
 

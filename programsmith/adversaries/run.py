@@ -144,7 +144,7 @@ def attempt(one: Adversary, ground: Ground, target: Target, scratch: Path) -> Go
         else:
             write_tree(str(place), files)
         before = _digests(bundle, place)
-        reward = grade(bundle, place, ground.environments, scratch / "out").reward
+        reward = grade(bundle, place, ground.environments, scratch / "out", fresh=one.fresh).reward
         changed = [name for name, digest in _digests(bundle, place).items() if digest != before[name]]
         damage = _damage(changed, outside.heard, place / CORPUS)
     return Got(reward=reward, damage=damage)

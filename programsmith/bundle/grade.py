@@ -1,7 +1,8 @@
 """Grading from the host: a bundle, a submission and an environment file go in, the verifier's grade comes out.
 
-The verifier is a process of its own with a clean environment and its own process group; it is killed as a group when
-it overruns the longest time that its own limits allow. Whatever is not one well-formed reward is InfraError.
+A grading run is a process of its own with a clean environment and its own process group, killed as a group when it
+overruns the longest time that its own limits allow. Where the bundle's verifier is this installation's, byte for byte,
+and gets no secret, it is a fork of one that has started already. All but one well-formed reward is InfraError.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from programsmith.bundle import ready
 from programsmith.errors import InfraError, boundary
 from programsmith.payload.verifier.plan import decode_plan
 from programsmith.payload.verifier.unseal import SECRET_NAME
@@ -36,9 +38,15 @@ class Grade:
     details: Mapping[str, Any]
 
 
-def grade(bundle: Path, submission: Path, environment: Path, out: Path, secret: bytes | None = None) -> Grade:
-    """Grade the submission at `submission`; `out` receives the verifier's files. Raises InfraError."""
-    return grade_all(bundle, {out: submission}, environment, secret)[0]
+def grade(
+    bundle: Path, submission: Path, environment: Path, out: Path, secret: bytes | None = None, *, fresh: bool = False
+) -> Grade:
+    """Grade the submission at `submission`; `out` receives the verifier's files. Raises InfraError.
+
+    `fresh` starts a verifier for it alone: for whoever has something to do with the start.
+    """
+    words = ["--submission", str(submission)]
+    return _verify(bundle, words, environment, (out,), secret, fresh=fresh)[0]
 
 
 def grade_all(
@@ -65,7 +73,13 @@ def replay(bundle: Path, oracle: Oracle, environment: Path, out: Path, secret: b
 
 
 def _verify(
-    bundle: Path, subjects: Sequence[str], environment: Path, outs: Sequence[Path], secret: bytes | None
+    bundle: Path,
+    subjects: Sequence[str],
+    environment: Path,
+    outs: Sequence[Path],
+    secret: bytes | None,
+    *,
+    fresh: bool = False,
 ) -> list[Grade]:
     tests = bundle / "tests"
     with boundary(InfraError, f"{tests}: not a bundle's tests folder", OSError, ValueError, KeyError, TypeError):
@@ -74,33 +88,41 @@ def _verify(
             out.mkdir(parents=True, exist_ok=True)
     places = [word for out in outs for word in ("--out", str(out))]
     words = ["--tests", str(tests), "--launcher", str(environment), *subjects, *places]
-    said = _run([sys.executable, "-I", str(tests / "verify.pyz"), *words], secret, seconds * len(outs))
+    said = _run(tests / "verify.pyz", words, secret, seconds * len(outs), fresh=fresh)
     return [read_grade(out, said) for out in outs]
 
 
-def _run(command: Sequence[str], secret: bytes | None, seconds: float) -> str:
+def _run(program: Path, words: Sequence[str], secret: bytes | None, seconds: float, *, fresh: bool) -> str:
     """Run the verifier to its end; the end of what it says. Raises InfraError where it does not grade."""
-    with tempfile.TemporaryDirectory(prefix="verifier-") as scratch:
-        env = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TMPDIR": scratch}
-        if secret is not None:
-            env[SECRET_NAME] = secret.hex()
-        with tempfile.TemporaryFile() as said:
-            process = subprocess.Popen(
-                command, env=env, cwd=scratch, stdin=subprocess.DEVNULL, stdout=said, stderr=said, process_group=0
-            )
-            try:
-                code = process.wait(seconds)
-            except subprocess.TimeoutExpired:
-                raise InfraError(
-                    f"the verifier ran longer than its own limit of {seconds:.0f} s; grade again"
-                ) from None
-            finally:
-                _end_group(process)
-            said.seek(0)
-            tail = said.read()[-2000:].decode("utf-8", "backslashreplace").strip()
+    with tempfile.TemporaryDirectory(prefix="verifier-") as scratch, tempfile.NamedTemporaryFile() as said:
+        with boundary(InfraError, f"{program}: cannot be run; grade again", OSError, ValueError):
+            if fresh or secret is not None or program.read_bytes() != ready.program():
+                code = _start([sys.executable, "-I", str(program), *words], scratch, said, secret, seconds)
+            else:
+                code = ready.run(words, scratch, said.name, seconds)
+        said.seek(0)
+        tail = said.read()[-2000:].decode("utf-8", "backslashreplace").strip()
+    if code is None:
+        raise InfraError(f"the verifier ran longer than its own limit of {seconds:.0f} s; grade again")
     if code != 0:
         raise InfraError(f"the verifier gave no grade (exit code {code}): {tail}; mend the cause and grade again")
     return tail
+
+
+def _start(command: Sequence[str], scratch: str, said: IO[bytes], secret: bytes | None, seconds: float) -> int | None:
+    """The exit code of a verifier of its own start; None where its time was over."""
+    env = {**ready.ENVIRONMENT, "TMPDIR": scratch}
+    if secret is not None:
+        env[SECRET_NAME] = secret.hex()
+    process = subprocess.Popen(
+        command, env=env, cwd=scratch, stdin=subprocess.DEVNULL, stdout=said, stderr=said, process_group=0
+    )
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        _end_group(process)
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:

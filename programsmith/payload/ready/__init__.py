@@ -1,0 +1,1 @@
+"""What keeps a verifier ready on the host: it has started once, and forks for each grading run."""
