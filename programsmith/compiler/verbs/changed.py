@@ -19,7 +19,8 @@ from programsmith.compiler.verbs.reading import Answer
 from programsmith.errors import InputError
 from programsmith.rulebook.fault import shown
 from programsmith.sources.checkout import ADDED, Since, since
-from programsmith.spec.find import SUFFIX, specs_among
+from programsmith.spec.find import specs_among
+from programsmith.spec.places import SUFFIX
 
 WORDS = ("spec", "base")
 TASKS = False
