@@ -8,9 +8,11 @@ Refuses what cannot be read (InputError).
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +22,7 @@ from programsmith.errors import InputError
 
 LEFT_BEHIND = frozenset({b".git", b"__pycache__"})
 LARGE = 2 << 30
+YOUNG_NS = 2_000_000_000  # the coarsest clock of a file system: what is younger may change and keep its stat line
 SHOWN = 200  # bytes of a path in a message
 
 
@@ -35,7 +38,11 @@ def sign(path: Path) -> Signature | None:
     """Signature of a file, or of a folder with all below it. None where nothing is. Raises InputError."""
     try:
         with _readable(path):
-            return Signature(_seen(os.fsencode(path)), _content(os.fsencode(path)))
+            name = os.fsencode(path)
+            seen, newest = _seen(name)
+            if newest > time.time_ns() - YOUNG_NS:
+                return Signature(seen, _content(name))
+            return Signature(seen, _remembered(name, seen))
     except FileNotFoundError:
         return None
 
@@ -45,7 +52,7 @@ def unchanged(path: Path, known: Signature) -> bool:
     try:
         with _readable(path):
             name = os.fsencode(path)
-            return _seen(name) == known.seen or _content(name) == known.content
+            return _seen(name)[0] == known.seen or _content(name) == known.content
     except FileNotFoundError:
         return False
 
@@ -69,14 +76,23 @@ def file_digest(path: bytes) -> str:
         return hashlib.file_digest(body, "sha256").hexdigest()
 
 
-def _seen(path: bytes) -> str:
-    total = hashlib.sha256()
+@functools.lru_cache(maxsize=4096)
+def _remembered(path: bytes, seen: str) -> str:
+    """The content of a path, which is read by many tasks, as long as its stat line is this one."""
+    del seen
+    return _content(path)
+
+
+def _seen(path: bytes) -> tuple[str, int]:
+    """The stat line of everything, and the latest of all times in it."""
+    total, newest = hashlib.sha256(), 0
     for name, at in _walk(path):
+        newest = max(newest, at.st_mtime_ns, at.st_ctime_ns)
         total.update(b"%d %s %d %d" % (len(name), name, at.st_mode, at.st_mtime_ns))
         if not stat.S_ISDIR(at.st_mode):
             total.update(b" %d %d %d" % (at.st_ctime_ns, at.st_size, at.st_ino))
         total.update(b"\n")
-    return total.hexdigest()
+    return total.hexdigest(), newest
 
 
 def _content(path: bytes) -> str:

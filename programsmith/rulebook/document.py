@@ -8,6 +8,7 @@ themselves, numbers that are not finite. Plain scalars follow YAML 1.2's core sc
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 import stat
@@ -62,7 +63,12 @@ class _Node:
 
 def read_document(path: Path, file: str) -> Document:
     """The YAML mapping at `path`, called `file` in messages. Raises InputError."""
-    text = _text(path, file)
+    return _document(_text(path, file), file)
+
+
+@functools.lru_cache(maxsize=128)
+def _document(text: str, file: str) -> Document:
+    """The document of a text: the same rules are read for every spec, and nobody changes a document."""
     root = _Composer(file).root(text)
     if root is None or (root.kind == "scalar" and root.scalar is None):
         raise fault(Place(file), "", "a mapping of fields", "an empty file")
