@@ -9,8 +9,9 @@ from typing import Any
 from doit.exceptions import InvalidDodoFile
 from doit.task import Task
 
+from programsmith.compiler.build import doit_words
 from programsmith.compiler.compile import Compiler
-from programsmith.compiler.loader import asked_specs, doit_config, doit_words, spec_tasks
+from programsmith.compiler.loader import asked_specs, doit_config, spec_tasks
 from programsmith.compiler.pages import write_pages
 from programsmith.errors import ProgramSmithError
 

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from programsmith.compiler.early import Look
+
 
 def main() -> int:
-    """Run the command line; the import is here so that the stamp check can come before it."""
+    """Run the command line. What it needs is imported when the stamps have no answer."""
+    from programsmith.compiler.early import answered
+
+    return answered(sys.argv[1:], _run)
+
+
+def _run(looked: Look | None) -> int:
     from programsmith.cli import run
 
-    return run(sys.argv[1:])
+    return run(sys.argv[1:], looked)
 
 
 if __name__ == "__main__":

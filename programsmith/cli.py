@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import NoReturn
 
 from programsmith import __version__
+from programsmith.compiler.early import Look
 from programsmith.compiler.verbs import EXITS as ANSWERED
 from programsmith.compiler.verbs import READING
 from programsmith.errors import Exit, InputError
@@ -32,15 +33,15 @@ class Parser(argparse.ArgumentParser):
         raise InputError(f"{message}; `{self.prog} --help` shows what it takes")
 
 
-def run(args: Sequence[str]) -> int:
-    """Run one verb. Every error ends here as one line and a code."""
+def run(args: Sequence[str], looked: Look | None = None) -> int:
+    """Run one verb; `looked` is what stamps say of a build. Every error ends here as one line and a code."""
     from programsmith.compiler.faults import Caught
 
     with Caught() as caught:
         words = list(args) or ["help"]
         if not words[0].startswith("-") and words[0] not in VERBS:
             raise InputError(f"{words[0]}: wanted a verb; {suggest(words[0], list(VERBS), 'the verbs are')}")
-        options = _parser().parse_args(words)
+        options = _parser().parse_args(words, argparse.Namespace(looked=looked))
         return int(VERBS[options.verb](options))
     return int(caught.code or Exit.OK)
 
@@ -86,7 +87,7 @@ def _build(options: argparse.Namespace) -> Exit:
     from programsmith.compiler.build import build, default_workers
 
     workers = default_workers() if options.workers is None else options.workers
-    return build(options.words, Path.cwd(), workers=workers, yes=options.yes)
+    return build(options.words, Path.cwd(), workers=workers, yes=options.yes, looked=options.looked)
 
 
 def _read(options: argparse.Namespace) -> Exit:

@@ -5,7 +5,7 @@ An error says where, what was wanted, what was got, what to do. A block's "no" i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 
@@ -18,6 +18,12 @@ class Exit(IntEnum):
     INFRA = 2  # run again to resume
     USAGE = 3  # wrong input or missing prerequisite
     INTERRUPTED = 130
+
+    @staticmethod
+    def worst(codes: Collection[Exit]) -> Exit:
+        """The exit code of several specs."""
+        order = (Exit.INTERRUPTED, Exit.USAGE, Exit.INFRA, Exit.ENDED)
+        return next((code for code in order if code in codes), Exit.OK)
 
 
 class ProgramSmithError(Exception):

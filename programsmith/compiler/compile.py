@@ -6,6 +6,7 @@ that the engine is tested on pipelines of its own. Refuses what the spec and rul
 
 from __future__ import annotations
 
+import copy
 import functools
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +17,7 @@ from programsmith.compiler.events import Tell
 from programsmith.compiler.passes import assumed, outcome_of, recorded, turn_of, walk_of
 from programsmith.compiler.paths import Project
 from programsmith.compiler.plan import STEPS, Step
-from programsmith.compiler.slices import Blocks, RuleFiles
+from programsmith.compiler.slices import Blocks, RuleFiles, Steady, json_digest, launches
 from programsmith.compiler.storage import action_cache
 from programsmith.compiler.turn import Subject, Turn
 from programsmith.compiler.view import Plain
@@ -48,6 +49,31 @@ class Compiler:
         self.rules = rules
         self._retries = retries
 
+    def steady(self) -> Compiler:
+        """The same compiler for looks while code is known not to change."""
+        made = copy.copy(self)
+        made._blocks = Steady(self._blocks)  # noqa: SLF001 - its own
+        return made
+
+    @property
+    def kind(self) -> str | None:
+        """Empty for the command line's compiler, a name for others; None where blocks are more than what lies there."""
+        if type(self._blocks) is not Blocks:
+            return None
+        own = (self._route, self._retries) != (None, None) or self.rules is not Rulebook or self.steps != STEPS
+        return json_digest([str(self.code), repr(self.steps)]) if own or self.code != Blocks().folder else ""
+
+    @property
+    def code(self) -> Path:
+        """The folder of the package whose blocks it runs."""
+        return self._blocks.folder
+
+    def host(self, project: Project) -> list[str]:
+        """Patterns of the host's files that are causes of some step. Raises InputError."""
+        if not any(launches(step) for step in self.steps):
+            return []
+        return list(self.rules(project.root).load("toolchains")["host"])
+
     def subject(self, project: Project, path: Path, workers: int = 1, tell: Tell | None = None) -> Subject:
         """The spec at `path`, read and checked. Raises InputError."""
         spec = load_spec(path, project.root)
@@ -55,6 +81,7 @@ class Compiler:
         folder = project.folder(spec.name)
         return Subject(
             folder=folder,
+            files=spec.files,
             values={**spec.values, "approved": approvals(folder)},
             rules=rules,
             blocks=self._blocks,

@@ -17,13 +17,6 @@ from programsmith.compiler.events import Event, Kind, Tell
 from programsmith.compiler.view import Plain
 from programsmith.errors import Exit, ProgramSmithError
 
-ORDER = (Exit.INTERRUPTED, Exit.USAGE, Exit.INFRA, Exit.ENDED, Exit.OK)
-
-
-def worst(codes: set[Exit]) -> Exit:
-    """The exit code of several specs."""
-    return next((code for code in ORDER if code in codes), Exit.OK)
-
 
 class Caught:
     """A context in which nothing escapes; afterwards `code` is set where something was raised.

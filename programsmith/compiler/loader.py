@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from doit import doit_cmd
 from doit.cmd_base import TaskLoader2
 from doit.task import Task
 
@@ -100,11 +99,6 @@ def doit_config(asked: Asked) -> dict[str, Any]:
         "verbosity": 0,
         "default_tasks": [path.stem for path in asked.files],
     }
-
-
-def doit_words() -> list[str]:
-    """The words `k=v` that doit took out of its command line: all of them, where `get_var` gives but known ones."""
-    return [f"{name}={value}" for name, value in (vars(doit_cmd)["_CMDLINE_VARS"] or {}).items()]
 
 
 def spec_tasks(compiler: Compiler, asked: Asked) -> Iterator[Task]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from programsmith.compiler.stamp import FOOTING, STAMP
 from programsmith.records.trial import Assignment
 
 DIST = "dist/"
@@ -56,6 +57,11 @@ class Project:
         """What all specs share by content."""
         return self.cache / "store"
 
+    @property
+    def footing(self) -> Path:
+        """What all stamps stand on."""
+        return self.cache / FOOTING
+
     def folder(self, name: str) -> Folder:
         """The state of the spec `name`."""
         return Folder(self, name)
@@ -77,6 +83,11 @@ class Folder:
     def database(self) -> Path:
         """What doit knows about the spec's tasks."""
         return self.root / ".doit.db"
+
+    @property
+    def stamp(self) -> Path:
+        """What answers for the spec while nothing changes."""
+        return self.root / STAMP
 
     @property
     def lock(self) -> Path:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from programsmith.bundle.dataset import withdraw
+from programsmith.compiler.early import nothing_to_do
 from programsmith.compiler.events import Event, Kind
 from programsmith.compiler.leftovers import recorded
 from programsmith.compiler.passes import Passed, outcome_of, run_pass, turn_of, walk_of
@@ -41,9 +42,7 @@ def build_spec(steps: Sequence[Step], subject: Subject) -> Answer:
 def look_at(subject: Subject, seen: int) -> Answer:
     """The answer of a spec whose `seen` tasks a look has shown to be up to date. Its lock is held by the caller."""
     with recorded(subject.folder):
-        subject.tell(
-            Event(kind=Kind.SAID, spec=subject.folder.name, text=f"nothing to do: {seen} blocks are up to date")
-        )
+        subject.tell(Event(kind=Kind.SAID, spec=subject.folder.name, text=nothing_to_do(seen)))
         return _answer(subject, ())
 
 
@@ -62,9 +61,7 @@ def _passes(steps: Sequence[Step], subject: Subject) -> Answer:
                 walk.settle(one, record)
         walk.advance()
     if not ran:
-        subject.tell(
-            Event(kind=Kind.SAID, spec=subject.folder.name, text=f"nothing to do: {seen} blocks are up to date")
-        )
+        subject.tell(Event(kind=Kind.SAID, spec=subject.folder.name, text=nothing_to_do(seen)))
     return _answer(subject, tuple(ran))
 
 

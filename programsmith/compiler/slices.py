@@ -43,7 +43,8 @@ class Blocks:
     """The blocks of one package: <package>/blocks/<block>.py with `run(job)`, payload folders beside them."""
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._package = Package(folder or Path(programsmith.__file__).parent)
+        self.folder = folder or Path(programsmith.__file__).parent
+        self._package = Package(self.folder)
 
     def run(self, block: str) -> Callable[[Job], Outcome]:
         """The function that runs `block`; imports it."""
@@ -71,6 +72,25 @@ class Blocks:
         return self._package.folder / "payload" / name
 
 
+class Steady(Blocks):
+    """Blocks whose code is known not to change, so that each is read once."""
+
+    def __init__(self, blocks: Blocks) -> None:
+        super().__init__(blocks.folder)
+        self._blocks = blocks
+        self._known: dict[str, str] = {}
+
+    def digest(self, block: str) -> str:
+        """See Blocks."""
+        if block not in self._known:
+            self._known[block] = self._blocks.digest(block)
+        return self._known[block]
+
+    def payload(self, name: str) -> Path:
+        """See Blocks."""
+        return self._blocks.payload(name)
+
+
 def declared(step: Step, values: Mapping[str, Any], rules: RuleFiles, blocks: Blocks) -> dict[str, str]:
     """Causes that are known before any artifact is: spec fields, rule files, code, payload."""
     causes = {f"spec.{path}": json_digest(field(values, path)) for path in step.spec}
@@ -94,9 +114,14 @@ def outside_paths(step: Step, values: Mapping[str, Any], root: Path) -> Iterator
             yield path, (root / str(name)).resolve()
 
 
+def launches(step: Step) -> bool:
+    """Whether the step starts anything in a view of the host."""
+    return "init" in step.payload
+
+
 def host(step: Step, rules: RuleFiles) -> dict[str, str]:
     """The host as a cause of a step that launches anything: its views are made from the host's files."""
-    if "init" not in step.payload:
+    if not launches(step):
         return {}
     return {"host": host_digest(rules.load("toolchains")["host"])}
 

@@ -1,23 +1,19 @@
 """How the tasks of a spec stand, without running any.
 
-In: a compiled spec. Out: each turn with whether it would run and why; whether a build would run any.
+In: a compiled spec. Out: each turn with whether it would run and why.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
-from contextlib import closing
-from pathlib import Path
 
 from doit.dependency import Dependency
 from doit.task import Task
 
 from programsmith.compiler.compile import Compiler
-from programsmith.compiler.paths import Project
 from programsmith.compiler.state import Database
 from programsmith.compiler.tasks import Attempt
 from programsmith.compiler.turn import Subject
-from programsmith.errors import InputError
 
 UP_TO_DATE = "up-to-date"
 
@@ -32,17 +28,3 @@ def standings(compiler: Compiler, subject: Subject) -> Generator[tuple[Attempt, 
             yield attempt, state.get_status(asked, {turn.name: asked}).status != UP_TO_DATE
     finally:
         state.close()
-
-
-def up_to_date(compiler: Compiler, project: Project, path: Path) -> int | None:
-    """How many tasks a build would find up to date, None where it would run any. A broken spec has 0."""
-    seen = 0
-    try:
-        with closing(standings(compiler, compiler.subject(project, path))) as found:
-            for _, would_run in found:
-                if would_run:
-                    return None
-                seen += 1
-    except InputError:
-        return 0
-    return seen

@@ -28,13 +28,14 @@ ONCE = Retries()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """The spec that is built: its folder, its values with defaults filled, and what the steps share.
+    """The spec that is built: its folder, the files that say it, its values with defaults filled, what the steps share.
 
     `route` says where the pipeline goes after a block said a word, `tell` takes what happens. `owner_secret` opens what
     the owner seals.
     """
 
     folder: Folder
+    files: tuple[Path, ...] = ()
     values: Mapping[str, Any]
     rules: RuleFiles
     retries: Retries = ONCE  # how often infra is tried again

@@ -27,9 +27,13 @@ def host_digest(patterns: Iterable[str]) -> str:
     return total.hexdigest()
 
 
+def interpreter() -> str:
+    """The interpreter's own file."""
+    return os.path.realpath(os.path.join(sys.base_prefix, "bin", f"python3.{sys.version_info.minor}"))
+
+
 def _files(patterns: Iterable[str]) -> Iterator[str]:
-    interpreter = os.path.realpath(os.path.join(sys.base_prefix, "bin", f"python3.{sys.version_info.minor}"))
-    for pattern in (interpreter, *patterns):
+    for pattern in (interpreter(), *patterns):
         for path in sorted(glob.glob(pattern)):
             if os.path.isfile(path):
                 yield path

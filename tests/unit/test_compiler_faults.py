@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from programsmith.compiler.faults import Caught, worst
+from programsmith.compiler.faults import Caught
 from programsmith.errors import Exit, InfraError, InputError, PrerequisiteError
 
 
@@ -68,4 +68,4 @@ def test_no_error_is_no_code() -> None:
     ],
 )
 def test_the_worst_code_wins(codes: set[Exit], expected: Exit) -> None:
-    assert worst(codes) is expected
+    assert Exit.worst(codes) is expected

@@ -17,8 +17,9 @@ from typing import Any
 
 from doit.cmd_base import Command
 
+from programsmith.compiler.build import doit_words
 from programsmith.compiler.compile import Compiler
-from programsmith.compiler.loader import Asked, asked_specs, doit_words
+from programsmith.compiler.loader import Asked, asked_specs
 from programsmith.compiler.outlook import Outlook, outlook
 from programsmith.errors import Exit, InputError
 from programsmith.rulebook.fault import suggest
