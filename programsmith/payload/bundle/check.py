@@ -23,9 +23,8 @@ from programsmith.payload.verifier.plain import PlainLauncher
 from programsmith.payload.verifier.plan import Policy, decode_cases, decode_policy
 from programsmith.payload.verifier.policy import findings
 from programsmith.payload.verifier.receive import LEFT_BY_RUNNING, receive
-from programsmith.payload.verifier.report import count_families, shown
 from programsmith.payload.verifier.tree import Caps, TreeError, TreeReading, read_tree
-from programsmith.payload.verifier.words import CaseWord
+from programsmith.payload.verifier.words import CaseWord, count_families, shown
 
 APP = "/app"
 _SHOWN = 3  # differences in full

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from programsmith.payload.verifier.cases import Bench
 from programsmith.payload.verifier.launcher import Result
 from programsmith.payload.verifier.model import Expected, FileEntry, GradedCase
-from programsmith.payload.verifier.report import shown
-from programsmith.payload.verifier.words import expected_files
+from programsmith.payload.verifier.words import expected_files, shown
 
 _WIDTH = 160
 

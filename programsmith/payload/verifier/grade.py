@@ -22,10 +22,10 @@ from programsmith.payload.verifier.model import GradedCase
 from programsmith.payload.verifier.plan import Plan, Policy, decode_cases, decode_plan, decode_policy
 from programsmith.payload.verifier.policy import findings
 from programsmith.payload.verifier.receive import receive
-from programsmith.payload.verifier.report import Report, infra, judged, shown, unbuilt
+from programsmith.payload.verifier.report import Report, infra, judged, unbuilt
 from programsmith.payload.verifier.tree import TreeError, TreeReading, tree_digest, write_tree
 from programsmith.payload.verifier.unseal import SealError, decode_seal, unseal
-from programsmith.payload.verifier.words import BuildWord
+from programsmith.payload.verifier.words import BuildWord, shown
 
 
 class BundleError(Exception):

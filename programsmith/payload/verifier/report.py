@@ -16,7 +16,7 @@ from typing import Any
 from programsmith.payload.verifier.cases import Ran
 from programsmith.payload.verifier.model import GradedCase
 from programsmith.payload.verifier.plan import Plan
-from programsmith.payload.verifier.words import BuildWord, CaseWord
+from programsmith.payload.verifier.words import BuildWord, CaseWord, count_families, shown
 
 REWARD, DETAILS, LOG = "reward.json", "details.json", "build.log"
 
@@ -80,17 +80,6 @@ def _sides(plan: Plan) -> dict[str, tuple[str, ...]]:
     return {"held_out": plan.held_out, "public": plan.public}
 
 
-def count_families(cases: Iterable[GradedCase], words: Mapping[str, str]) -> dict[str, tuple[int, int]]:
-    """(passed, total) per family, over the cases that `words` names."""
-    counts: dict[str, tuple[int, int]] = {}
-    for graded in cases:
-        word = words.get(graded.case.id)
-        if word is not None:
-            passed, total = counts.get(graded.family, (0, 0))
-            counts[graded.family] = (passed + (word == CaseWord.AC), total + 1)
-    return dict(sorted(counts.items()))
-
-
 def reward_of(words: Mapping[str, str], families: Mapping[str, tuple[int, int]], plan: Plan) -> float:
     """The reward in 0..1: all or nothing, the mean over families of what passed, or whether that mean is enough."""
     if plan.reward == "binary":
@@ -129,11 +118,6 @@ def details(report: Report) -> dict[str, Any]:
         "left_out": [[shown(path), why] for path, why in report.left_out],
         "refused": [[shown(path), why] for path, why in report.refused],
     }
-
-
-def shown(raw: bytes) -> str:
-    """Bytes for a person's eyes: printable ASCII, everything else escaped."""
-    return repr(raw)[2:-1]
 
 
 def _json(value: Any) -> bytes:

@@ -1,4 +1,4 @@
-"""The closed words in which a case and a build end, and the one function that gives a case its word.
+"""The closed words in which a case and a build end, the one function that gives a case its word, and their counts.
 
 The function is pure: what the launcher reports and what the golden says go in, one word comes out. No word is ever
 derived from a text that submitted code wrote; a stream that was cut short is never compared.
@@ -6,6 +6,7 @@ derived from a text that submitted code wrote; a stream that was cut short is ne
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
 from programsmith.payload.verifier.compare import choice, comparator, same_tree
@@ -91,3 +92,19 @@ def _difference(graded: GradedCase, result: Result) -> CaseWord | None:
 def expected_files(case: Case, expected: Expected) -> tuple[FileEntry, ...]:
     """What the work directory must hold afterwards: the golden's files, or what the case laid down."""
     return case.files if expected.files is None else expected.files
+
+
+def count_families(cases: Iterable[GradedCase], words: Mapping[str, str]) -> dict[str, tuple[int, int]]:
+    """(passed, total) per family, over the cases that `words` names."""
+    counts: dict[str, tuple[int, int]] = {}
+    for graded in cases:
+        word = words.get(graded.case.id)
+        if word is not None:
+            passed, total = counts.get(graded.family, (0, 0))
+            counts[graded.family] = (passed + (word == CaseWord.AC), total + 1)
+    return dict(sorted(counts.items()))
+
+
+def shown(raw: bytes) -> str:
+    """Bytes for a person's eyes: printable ASCII, everything else escaped."""
+    return repr(raw)[2:-1]

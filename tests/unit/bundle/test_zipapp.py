@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+import programsmith
 from programsmith.bundle.zipapp import check_pyz, verify_pyz
+from programsmith.compiler.imports import Package
 
 
 def names(raw: bytes) -> set[str]:
@@ -36,6 +38,20 @@ def test_the_public_runner_can_neither_score_nor_unseal() -> None:
     assert "programsmith/payload/verifier/plain.py" in held
     assert not {f"programsmith/payload/verifier/{n}.py" for n in ("unseal", "grade", "__main__", "launchers")} & held
     assert check_pyz().startswith(b"#!/usr/bin/env python3\n")
+
+
+def test_each_holds_what_it_imports_and_no_more() -> None:
+    package = Package(Path(programsmith.__file__).parent)
+    for raw, main in ((verify_pyz(), "verifier.__main__"), (check_pyz(), "bundle.check")):
+        wanted = {
+            f"programsmith/{path.relative_to(package.folder)}"
+            for path in package.closure(f"programsmith.payload.{main}").values()
+        }
+        assert names(raw) == {*wanted, "__main__.py"}
+
+
+def test_what_a_grade_comes_to_is_not_shown_to_an_agent() -> None:
+    assert "programsmith/payload/verifier/report.py" not in names(check_pyz())
 
 
 def test_both_share_their_policy_words_and_comparators_byte_for_byte() -> None:
