@@ -116,27 +116,89 @@ _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _NUMBER, _ARCHITECTURE, _FIRST, _SECOND = 0, 4, 16, 24  # offsets of struct seccomp_data; low words of arguments
 
+_CALLS = 512  # no kernel has more; how far the last interval counts
 _Code = list[tuple[int, int, int, int]]
+_Answer = tuple[tuple[int, int, int, int], ...]  # code that ends in a return
+_ALLOWED: _Answer = ((_RETURN, 0, 0, _ALLOW),)
 
 
-def _answer(number: int, error: int) -> _Code:
-    return [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _ERRNO | error)]
+def _refusal(error: int) -> _Answer:
+    return ((_RETURN, 0, 0, _ERRNO | error),)
 
 
-def _when(number: int, offset: int, tests: _Code, otherwise: int) -> _Code:
-    """For call `number`: load an argument, run `tests` (each returns by itself), else return `otherwise`."""
-    body = [(_LOAD, 0, 0, offset), *tests, (_RETURN, 0, 0, otherwise)]
-    return [(_EQUAL, 0, len(body), number), *body]
+def _families() -> _Answer:
+    tests = [step for family in FAMILIES for step in ((_EQUAL, 0, 1, family), *_ALLOWED)]
+    return ((_LOAD, 0, 0, _FIRST), *tests, *_refusal(errno.EAFNOSUPPORT))
 
 
-def _families(number: int) -> _Code:
-    tests = [step for family in FAMILIES for step in ((_EQUAL, 0, 1, family), (_RETURN, 0, 0, _ALLOW))]
-    return _when(number, _FIRST, tests, _ERRNO | errno.EAFNOSUPPORT)
+def _unless(offset: int, tests: _Code) -> _Answer:
+    """Refuse where an argument passes one of `tests`, else allow."""
+    body = [step for test in tests for step in (test, *_refusal(errno.EPERM))]
+    return ((_LOAD, 0, 0, offset), *body, *_ALLOWED)
 
 
-def _refused(number: int, offset: int, tests: _Code) -> _Code:
-    body = [step for test in tests for step in (test, (_RETURN, 0, 0, _ERRNO | errno.EPERM))]
-    return _when(number, offset, body, _ALLOW)
+def _answers(column: int) -> dict[int, _Answer]:
+    """Call number to the code that answers it."""
+    found: dict[int, _Answer] = {}
+    for table, error in ((DENIED, errno.EPERM), (ABSENT, errno.ENOSYS)):
+        found |= {n[column] or 0: _refusal(error) for n in table.values() if n[column] is not None}
+    for name in ("socket", "socketpair"):
+        found[_FILTERED[name][column]] = _families()
+    found[_FILTERED["clone"][column]] = _unless(_FIRST, [(_ANY_BIT, 0, 1, _NEW_NAMESPACE)])
+    found[_FILTERED["ioctl"][column]] = _unless(_SECOND, [(_EQUAL, 0, 1, _TIOCSTI), (_EQUAL, 0, 1, _TIOCLINUX)])
+    return found
+
+
+def _intervals(answers: dict[int, _Answer]) -> list[tuple[int, _Answer]]:
+    """Where each answer begins to hold, over all call numbers."""
+    edges = sorted({0, *answers, *(number + 1 for number in answers)})
+    all_of_them = [(edge, answers.get(edge, _ALLOWED)) for edge in edges]
+    return [one for at, one in enumerate(all_of_them) if at == 0 or one[1] != all_of_them[at - 1][1]]
+
+
+def _search(intervals: list[tuple[int, _Answer]], end: int) -> list[tuple[int, _Answer | None, _Answer | None]]:
+    """Steps of a binary search as (number, answer from it on, answer below it); None: the steps that follow.
+
+    Balanced by how many numbers an interval has: whenever a filter is installed, the kernel asks it for each of them.
+    Steps below come first, so a step knows that its upper part begins behind them.
+    """
+    starts = [start for start, _ in intervals]
+    middle = min(range(1, len(starts)), key=lambda at: abs(starts[0] + end - 2 * starts[at]))
+    below, above = intervals[:middle], intervals[middle:]
+    first = below[0][1] if len(below) == 1 else None
+    second = above[0][1] if len(above) == 1 else None
+    return [
+        (starts[middle], second, first),
+        *([] if first else _search(below, starts[middle])),
+        *([] if second else _search(above, end)),
+    ]
+
+
+def _linked(steps: list[tuple[int, _Answer | None, _Answer | None]]) -> _Code:
+    """The search with its jumps: inner steps to inner steps, the others to one copy of each answer at the end."""
+    places: dict[_Answer, int] = {}
+    tail: list[tuple[int, int, int, int]] = []
+    for _, *leaves in steps:
+        for leaf in leaves:
+            if leaf and leaf not in places:
+                places[leaf] = len(steps) + len(tail)
+                tail += leaf
+    code = []
+    for at, (number, above, below) in enumerate(steps):
+        behind = at + 1 + (0 if below else _size(steps, at + 1))
+        yes = places[above] if above else behind
+        no = places[below] if below else at + 1
+        code.append((_AT_LEAST, yes - at - 1, no - at - 1, number))
+    return [*code, *tail]
+
+
+def _size(steps: list[tuple[int, _Answer | None, _Answer | None]], at: int) -> int:
+    """How many steps the part of the search has that begins at `at`."""
+    open_ends, size = 1, 0
+    while open_ends:
+        open_ends += sum(leaf is None for leaf in steps[at + size][1:]) - 1
+        size += 1
+    return size
 
 
 def assemble(machine: str | None = None) -> bytes:
@@ -147,13 +209,6 @@ def assemble(machine: str | None = None) -> bytes:
     column, audit = _ARCHITECTURES[name]
     code: _Code = [(_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, audit), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, _NUMBER)]
     if column == 0:
-        code += [(_AT_LEAST, 0, 1, _X32), (_RETURN, 0, 0, _ERRNO | errno.ENOSYS)]
-    for table, error in ((DENIED, errno.EPERM), (ABSENT, errno.ENOSYS)):
-        for numbers in table.values():
-            number = numbers[column]
-            code += _answer(number, error) if number is not None else []
-    code += _families(_FILTERED["socket"][column]) + _families(_FILTERED["socketpair"][column])
-    code += _refused(_FILTERED["clone"][column], _FIRST, [(_ANY_BIT, 0, 1, _NEW_NAMESPACE)])
-    code += _refused(_FILTERED["ioctl"][column], _SECOND, [(_EQUAL, 0, 1, _TIOCSTI), (_EQUAL, 0, 1, _TIOCLINUX)])
-    code.append((_RETURN, 0, 0, _ALLOW))
+        code += [(_AT_LEAST, 0, 1, _X32), *_refusal(errno.ENOSYS)]
+    code += _linked(_search(_intervals(_answers(column)), _CALLS))
     return b"".join(struct.pack("<HBBI", *step) for step in code)

@@ -32,7 +32,54 @@ def test_numbers_are_those_of_the_headers(machine: str, column: int) -> None:
 def test_every_jump_lands_inside_and_the_last_step_returns(machine: str) -> None:
     code = [struct.unpack_from("<HBBI", step) for step in re.findall(rb"(?s).{8}", seccomp.assemble(machine))]
     assert all(at + 1 + max(yes, no) < len(code) for at, (_, yes, no, _) in enumerate(code[:-1]))
-    assert code[-1] == (0x06, 0, 0, 0x7FFF0000)
+    assert code[-1][0] == 0x06
+
+
+def answer(code: bytes, audit: int, number: int, *arguments: int) -> int:
+    """What a filter says to one call: the same steps as the kernel's interpreter takes."""
+    words = struct.pack("<IIQ6Q", number, audit, 0, *arguments, *(0,) * (6 - len(arguments)))
+    at, value = 0, 0
+    while True:
+        kind, yes, no, operand = struct.unpack_from("<HBBI", code, 8 * at)
+        at += 1
+        match kind:
+            case 0x20:
+                (value,) = struct.unpack_from("<I", words, operand)
+            case 0x06:
+                return operand
+            case _:
+                passed = {0x15: value == operand, 0x35: value >= operand, 0x45: bool(value & operand)}[kind]
+                at += yes if passed else no
+
+
+@pytest.mark.parametrize(("machine", "column", "audit"), [("x86_64", 0, 0xC000003E), ("aarch64", 1, 0xC00000B7)])
+def test_every_call_gets_the_answer_of_its_table(machine: str, column: int, audit: int) -> None:
+    code = seccomp.assemble(machine)
+    allow, refuse = 0x7FFF0000, 0x50000
+    wanted = dict.fromkeys(range(600), allow)
+    wanted |= {n[column]: refuse | 1 for n in seccomp.DENIED.values() if n[column] is not None}
+    wanted |= {n[column]: refuse | 38 for n in seccomp.ABSENT.values() if n[column] is not None}
+    for name in ("socket", "socketpair"):
+        wanted[seccomp._FILTERED[name][column]] = refuse | 97
+    assert {number: answer(code, audit, number) for number in wanted} == wanted
+    assert answer(code, audit + 1, 0) == 0x80000000
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "allowed"),
+    [
+        ("socket", (1, 1), True),
+        ("socket", (16, 3), False),
+        ("clone", (17,), True),
+        ("clone", (0x10000011,), False),
+        ("ioctl", (0, 0x5401), True),
+        ("ioctl", (0, 0x5412), False),
+        ("ioctl", (0, 0x541C), False),
+    ],
+)
+def test_some_calls_depend_on_an_argument(name: str, arguments: tuple[int, ...], allowed: bool) -> None:
+    said = answer(seccomp.assemble("x86_64"), 0xC000003E, seccomp._FILTERED[name][0], *arguments)
+    assert (said == 0x7FFF0000) == allowed
 
 
 def test_an_architecture_without_a_table_is_refused() -> None:
