@@ -17,7 +17,8 @@ CHECK = "payload/bundle"
 _FOR_CHECK_ONLY = ("plain.py", "landlock.py")
 _FOR_SCORING_ONLY = (
     *("__main__.py", "grade.py", "launchers.py", "report.py", "unseal.py"),
-    *("bwrap.py", "cgroup.py", "host.py", "isolation.py", "seccomp.py", "settle.py", "slots.py", "views.py", "wire.py"),
+    *("bwrap.py", "cgroup.py", "compiled.py", "host.py", "isolated.py", "isolation.py", "root.py", "seccomp.py"),
+    *("server.py", "settle.py", "slots.py", "views.py", "wire.py"),
 )
 _FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 _PLAIN_FILE = 0o100644 << 16

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from programsmith.payload.verifier.bwrap import BwrapLauncher
 from programsmith.payload.verifier.launcher import Launcher, View
+from programsmith.payload.verifier.launchers import bubblewrap
 from programsmith.sandboxes.base import Image, Sandbox, SandboxPlan
 from programsmith.sandboxes.config import launcher_config, require_namespaces
 from programsmith.sandboxes.embedded import EmbeddedSandbox
@@ -14,7 +14,7 @@ __all__ = ["launcher_config", "open_embedded", "open_launcher", "open_sandbox"]
 def open_launcher(run_view: View) -> Launcher:
     """A launcher whose cases see `run_view`. Close it. Raises PrerequisiteError where this host cannot isolate."""
     require_namespaces()
-    return BwrapLauncher(launcher_config(run_view))
+    return bubblewrap(launcher_config(run_view))
 
 
 def open_sandbox(plan: SandboxPlan) -> Sandbox:

@@ -1,7 +1,7 @@
-"""From a view to a launcher: finds bwrap and an init, checks that this host lets ordinary users make namespaces.
+"""From a view to a launcher: finds the launch server, bwrap and an init; checks that a user may make namespaces here.
 
-In: a `View`. Out: the JSON-able config of a `BwrapLauncher`. Where isolation is impossible there is no fallback: the
-error names the setting to change.
+In: a `View`. Out: the JSON-able config of a launcher. Where isolation is impossible there is no fallback: the error
+names the setting to change.
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from programsmith.errors import PrerequisiteError
-from programsmith.payload.verifier.launcher import View
-from programsmith.sandboxes.pid1 import compiled_init, python_init, sources
+from programsmith.errors import InfraError, PrerequisiteError
+from programsmith.payload.verifier.launcher import LauncherError, View
+from programsmith.payload.verifier.root import INSIDE_ID
+from programsmith.payload.verifier.server import Server
+from programsmith.payload.verifier.wire import DEVICE, Bind, Setup, encode_setup
+from programsmith.sandboxes.pid1 import compiled_init, compiled_server, python_init, sources
 from programsmith.sandboxes.shared import open_folders, publish, shared_root
 from programsmith.sandboxes.view import list_view, view_to_json
 
@@ -90,12 +93,31 @@ def find_init(kind: str = "auto") -> dict[str, Any]:
     return found or python_init()
 
 
-def launcher_config(run_view: View, init: str = "auto") -> dict[str, Any]:
-    """The JSON-able config of a launcher over `run_view`."""
+@cache
+def find_server() -> str:
+    """The launch server, tried once. Raises PrerequisiteError where there is no compiler or the kernel lacks a call."""
+    owner = FIRST_UID if os.geteuid() == 0 else None
+    null = Bind(os.devnull, os.devnull, writable=DEVICE)
+    setup = Setup(owner=owner, inside=INSIDE_ID, joins=(), links=(), dirs=("/proc",), binds=(null,))
+    try:
+        program = str(compiled_server())
+        Server(program, encode_setup(setup)).close()
+    except (InfraError, LauncherError, OSError) as fault:
+        raise PrerequisiteError(f"no launch server ({fault}): it takes a C compiler, and Linux 5.12") from fault
+    return program
+
+
+def launcher_config(run_view: View, way: str = "auto") -> dict[str, Any]:
+    """The JSON-able config of a launcher over `run_view`.
+
+    `way`: `compiled` (the launch server), `c` or `python` (bwrap with that init), `auto` for the first that works here.
+    Raises PrerequisiteError where this host lacks what the way takes.
+    """
     return {
         "kind": "bubblewrap",
+        "server": _server(way),
         "bwrap": find_bwrap(),
-        "init": find_init(init),
+        "init": find_init(way if way in {"c", "python"} else "auto"),
         "uid": FIRST_UID,
         "stage": _stage_folder(),
         "view": view_to_json(run_view),
@@ -106,6 +128,18 @@ def launcher_config(run_view: View, init: str = "auto") -> dict[str, Any]:
 @cache
 def _witness_view() -> dict[str, Any]:
     return view_to_json(list_view(programs=["python3"]))
+
+
+@cache
+def _server(way: str) -> str | None:
+    if way in {"c", "python"}:
+        return None
+    try:
+        return find_server()
+    except PrerequisiteError:
+        if way == "compiled":
+            raise
+        return None
 
 
 @cache

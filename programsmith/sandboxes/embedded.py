@@ -1,4 +1,4 @@
-"""The embedded sandbox: a persistent workspace on the host, a fresh bwrap for every run.
+"""The embedded sandbox: a persistent workspace on the host, a fresh launch for every run.
 
 In: a `SandboxPlan`. Out: results of runs, and entries of the workspace. The workspace and the plan's further writable
 paths are all that a run can write and that outlives it; they lie in the shared folder under a random name, and are read
@@ -15,8 +15,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from programsmith.errors import InfraError
-from programsmith.payload.verifier.bwrap import BwrapLauncher, Workspace
+from programsmith.payload.verifier.isolated import Workspace
 from programsmith.payload.verifier.launcher import Request, Result, Surroundings, View
+from programsmith.payload.verifier.launchers import bubblewrap
 from programsmith.payload.verifier.model import FileEntry, Limits
 from programsmith.payload.verifier.wire import check_paths
 from programsmith.sandboxes import hostile
@@ -27,7 +28,7 @@ from programsmith.sandboxes.view import unrestricted
 
 
 class EmbeddedSandbox:
-    """Sandbox over bwrap."""
+    """Sandbox over the launcher of this host."""
 
     name = "bubblewrap"
 
@@ -35,7 +36,7 @@ class EmbeddedSandbox:
         if not isinstance(plan.view, View):
             raise TypeError(f"wanted a view of this host, got {plan.view!r}")
         self._plan = plan
-        self._launcher = BwrapLauncher(launcher_config(unrestricted(plan.view)))
+        self._launcher = bubblewrap(launcher_config(unrestricted(plan.view)))
         self._owner = FIRST_UID if os.geteuid() == 0 else None
         _reap_leftovers(shared_root())
         self._top = Path(tempfile.mkdtemp(prefix=f"workspace-{os.getpid()}-", dir=shared_root()))

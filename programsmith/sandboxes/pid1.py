@@ -1,9 +1,9 @@
-"""The init that every launch starts with, ready to be shown inside: compiled C, or its Python twin.
+"""The programs of ours that launches start with: the launch server, and the init that bwrap starts, in C or Python.
 
-In: the sources below payload/init. Out: a folder in the shared root and the words that start it. A static program is
-tried first, then a dynamic one that carries its loader and C library; without a C compiler the twin comes with an
-interpreter of its own. Either way the init detaches its folder before the program starts, so that no case can see,
-read or execute it, and the view of the case does not matter.
+In: the sources below payload/launch and payload/init. Out: a folder in the shared root and the words that start it. A
+static program is tried first, then a dynamic one that carries its loader and C library; without a C compiler the twin
+of the init comes with an interpreter of its own. Either way the init detaches its folder before the program starts, so
+that no case can see, read or execute it, and the view of the case does not matter.
 """
 
 from __future__ import annotations
@@ -27,17 +27,21 @@ from programsmith.sandboxes.shared import publish, shared_root
 from programsmith.sandboxes.view import PYTHON_HOME, fill_tree, list_root
 
 _COMPILERS = ("cc", "gcc", "clang")
-_FLAGS = ("-O2", "-s", "-Wall")
+_FLAGS = ("-O2", "-s", "-Wall", "-Wextra")
 
 
 def sources() -> Path:
     """The folder of the init's sources."""
-    return Path(str(resources.files("programsmith.payload"))) / "init"
+    return _payload() / "init"
+
+
+def _payload() -> Path:
+    return Path(str(resources.files("programsmith.payload")))
 
 
 def _key(*extra: str) -> str:
     total = hashlib.sha256("\0".join((os.uname().machine, *extra)).encode())
-    for file in sorted(sources().iterdir()):
+    for file in sorted([*sources().iterdir(), *(_payload() / "launch").iterdir()]):
         if file.suffix in {".c", ".h", ".py"}:
             total.update(file.name.encode() + b"\0" + file.read_bytes())
     return total.hexdigest()[:16]
@@ -45,11 +49,8 @@ def _key(*extra: str) -> str:
 
 def compiled_init() -> dict[str, Any] | None:
     """The C init; None where there is no working C compiler."""
-    compiler = next(filter(None, map(shutil.which, _COMPILERS)), None)
-    if compiler is None:
-        return None
     try:
-        folder = publish(f"init-{_key()}", lambda place: _compile(compiler, place))
+        folder = _compiled("init")
     except InfraError:
         return None
     loader = next(iter(folder.glob("usr/lib*/**/ld-*")), None)
@@ -59,12 +60,25 @@ def compiled_init() -> dict[str, Any] | None:
     return {"folder": str(folder), "argv": words, "env": {}, "enter": [f"{folder}/init", "enter"]}
 
 
-def _compile(compiler: str, place: Path) -> None:
+def compiled_server() -> Path:
+    """The launch server. Raises InfraError where there is no working C compiler."""
+    return _compiled("launch") / "launch"
+
+
+def _compiled(name: str) -> Path:
+    """The folder with a compiled program of ours and what it loads. Raises InfraError."""
+    compiler = next(filter(None, map(shutil.which, _COMPILERS)), None)
+    if compiler is None:
+        raise InfraError(f"no C compiler: install one of {', '.join(_COMPILERS)}")
+    return publish(f"{name}-{_key()}", lambda place: _compile(compiler, place, name))
+
+
+def _compile(compiler: str, place: Path, name: str) -> None:
     said = b""
     for static in ((("-static",), False), ((), True)):
         flags, carry = static
         done = subprocess.run(
-            [compiler, *_FLAGS, *flags, "-o", str(place / "init"), str(sources() / "init.c")],
+            [compiler, *_FLAGS, *flags, "-o", str(place / name), str(_payload() / name / f"{name}.c")],
             check=False,
             capture_output=True,
         )
@@ -72,11 +86,11 @@ def _compile(compiler: str, place: Path) -> None:
         if done.returncode == 0:
             if carry:
                 root = Root(Digests(shared_root() / "digests.json"))
-                root.add_file(str(place / "init"), executable=True, at="/init")
-                del root.entries["/init"]
+                root.add_file(str(place / name), executable=True, at=f"/{name}")
+                del root.entries[f"/{name}"]
                 root.write(place)
             return
-    raise InfraError(f"{compiler} cannot compile the init: {said[-400:]!r}")
+    raise InfraError(f"{compiler} cannot compile {name}: {said[-400:]!r}")
 
 
 def python_init() -> dict[str, Any]:

@@ -1,18 +1,19 @@
-"""Launchers under contract: bwrap with the C init and with the Python init, over one view that holds Python and cat."""
+"""Launchers under contract: compiled, bwrap with the C init and with the Python init; one view with Python and cat."""
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from programsmith.payload.verifier.bwrap import BwrapLauncher
 from programsmith.payload.verifier.launcher import Launcher, Mount, View
+from programsmith.payload.verifier.launchers import bubblewrap
 from programsmith.sandboxes.config import launcher_config, require_namespaces
 from programsmith.sandboxes.view import list_view
-from tests.contract.launches import INITS
+from tests.contract.launches import WAYS
 
 
 @pytest.fixture(scope="session")
@@ -21,13 +22,22 @@ def view() -> View:
     return list_view(programs=["python3", "cat"])
 
 
-@pytest.fixture(scope="session", params=INITS)
+@pytest.fixture(scope="session", params=WAYS)
 def launcher(request: pytest.FixtureRequest, view: View) -> Iterator[Launcher]:
-    if request.param == "c" and not any(map(shutil.which, ("cc", "gcc", "clang"))):
-        pytest.skip("the C init needs a C compiler: apt-get install -y gcc libc6-dev")
-    opened = BwrapLauncher(launcher_config(view, request.param))
+    if request.param != "python" and not any(map(shutil.which, ("cc", "gcc", "clang"))):
+        pytest.skip("programs in C need a C compiler: apt-get install -y gcc libc6-dev")
+    opened = bubblewrap(launcher_config(view, request.param))
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def open_folder(view: View) -> Iterator[Path]:
+    """A folder that other users reach."""
+    place = Path(view.mounts[0].source).parent.parent / f"test-{os.getpid()}"
+    place.mkdir(mode=0o755)
+    yield place
+    shutil.rmtree(place)
 
 
 @pytest.fixture

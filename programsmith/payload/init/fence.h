@@ -23,39 +23,26 @@
 #define ADD_RULE 445
 #define RESTRICT_SELF 446
 
-static const char *const writable[3] = {"work", "tmp", "shm"};
-
-/* One sized tmpfs carries the work directory, /tmp and /dev/shm, so that size and entry caps count them together. */
-static void mount_writable(const struct request *r)
-{
-    char options[96], from[4096];
-    const char *target[3] = {r->work.at, "/tmp", "/dev/shm"};
-    unsigned long flags = MS_NOSUID | MS_NODEV | (r->flags & EXEC_WORK ? 0 : MS_NOEXEC);
-    snprintf(options, sizeof options, "size=%llu,nr_inodes=%llu,mode=0755", (unsigned long long)r->work_bytes,
-             (unsigned long long)r->work_files + 4);
-    must(mount("tmpfs", r->hidden.at, "tmpfs", flags, options), "work tmpfs");
-    for (int i = 0; i < 3; i++) {
-        snprintf(from, sizeof from, "%s/%s", r->hidden.at, writable[i]);
-        must(mkdir(from, 0755), "work tmpfs");
-        must(chmod(from, i ? 01777 : 0755), "work tmpfs");
-        if (i || !(r->flags & WORKSPACE))
-            must(mount(from, target[i], NULL, MS_BIND, NULL), "bind of the work tmpfs");
-    }
-    must(umount2(r->hidden.at, MNT_DETACH), "work tmpfs");
-}
-
-/* The program must not find the init's files; the init keeps running from what it has mapped. */
-static void hide_init(const struct request *r)
-{
-    must(umount2(r->hidden.at, MNT_DETACH), "hiding the init");
-}
+static const char *const writable[3] = {"tmp", "shm", "work"};
+enum { WORK = 2 };
 
 /* A proc without other users' processes and without anything about the host, as far as this kernel can. */
-static void mount_proc(void)
+static int mount_proc(void)
 {
     unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
-    if (mount("proc", "/proc", "proc", flags, "hidepid=2,subset=pid") < 0)
-        mount("proc", "/proc", "proc", flags, "hidepid=2");
+    if (mount("proc", "/proc", "proc", flags, "hidepid=2,subset=pid") == 0)
+        return 0;
+    return mount("proc", "/proc", "proc", flags, "hidepid=2");
+}
+
+/* Become a member of a control group by its file; not 0 where that fails. */
+static int join_group(const char *file)
+{
+    int fd = open(file, O_WRONLY | O_CLOEXEC);
+    int failed = fd < 0 || write(fd, "0", 1) != 1;
+    if (fd >= 0)
+        close(fd);
+    return failed;
 }
 
 static void set_capabilities(uint64_t keep)
@@ -68,9 +55,10 @@ static void set_capabilities(uint64_t keep)
 
 static void drop_bounding_set(void)
 {
-    for (int cap = 0; cap < 64; cap++)
-        if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0) == 1)
-            must(prctl(PR_CAPBSET_DROP, cap, 0, 0, 0), "bounding set");
+    int cap = 0;
+    while (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0)
+        cap++;
+    must(prctl(PR_CAPBSET_READ, cap, 0, 0, 0) < 0 ? 0 : -1, "bounding set"); /* the first that does not exist */
 }
 
 static void use_one_cpu(void)

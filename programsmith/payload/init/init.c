@@ -8,128 +8,37 @@
  * and executes the command (bwrap).
  */
 #define _GNU_SOURCE
-#include "fence.h"
-#include "tree.h"
-#include "watch.h"
+#include "program.h"
 
 #include <grp.h>
-#include <sys/statvfs.h>
-#include <sys/wait.h>
 
-/* Nothing above the standard streams passes to the program, whatever the launcher was started with. */
-static void close_at_exec(void)
+/* One sized tmpfs carries the work directory, /tmp and /dev/shm, so that size and entry caps count them together. */
+static void mount_writable(const struct request *r)
 {
-    if (syscall(SYS_close_range, 3, ~0U, 4) < 0) /* 4: CLOSE_RANGE_CLOEXEC; older kernels have no such call */
-        for (int fd = 3; fd < 4096; fd++)
-            fcntl(fd, F_SETFD, FD_CLOEXEC);
-}
-
-static _Noreturn void run_program(const struct request *r, int go, int failed)
-{
-    char byte;
-    raise_oom_score();
-    must(setsid(), "session");
-    must(chdir(r->cwd.at), "current directory");
-    umask((mode_t)r->umask);
-    if (r->flags & ONE_CPU)
-        use_one_cpu();
-    if (read(go, &byte, 1) != 0)
-        fault("start");
-    close_at_exec();
-    set_limits(r);
-    if (r->flags & FENCE_EXEC)
-        fence_exec(r);
-    set_capabilities(0);
-    reset_signals();
-    filter_calls(r);
-    execve(r->program.at, r->argv, r->env);
-    int why = errno;
-    if (write(failed, &why, sizeof why) < 0)
-        _exit(1);
-    _exit(127);
-}
-
-static void lose_streams(void)
-{
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    must(null, "/dev/null");
-    for (int fd = 0; fd < 3; fd++)
-        must(dup2(null, fd), "standard streams");
-    close(null);
-}
-
-/* Start the program; returns its process id once it is executed, 0 where that failed (errno is reported). */
-static pid_t start_program(const struct request *r)
-{
-    int go[2], failed[2], why = 0;
-    must(pipe2(go, O_CLOEXEC), "pipe");
-    must(pipe2(failed, O_CLOEXEC), "pipe");
-    pid_t program = fork();
-    must(program, "fork");
-    if (!program) {
-        close(go[1]);
-        close(failed[0]);
-        run_program(r, go[0], failed[1]);
+    char options[96], from[4096];
+    const char *target[3] = {"/tmp", "/dev/shm", r->work.at};
+    unsigned long flags = MS_NOSUID | MS_NODEV | (r->flags & EXEC_WORK ? 0 : MS_NOEXEC);
+    snprintf(options, sizeof options, "size=%llu,nr_inodes=%llu,mode=0755", (unsigned long long)r->work_bytes,
+             (unsigned long long)r->work_files + 4);
+    must(mount("tmpfs", r->hidden.at, "tmpfs", flags, options), "work tmpfs");
+    for (int i = 0; i < 3; i++) {
+        snprintf(from, sizeof from, "%s/%s", r->hidden.at, writable[i]);
+        must(mkdir(from, 0755), "work tmpfs");
+        must(chmod(from, i == WORK ? 0755 : 01777), "work tmpfs");
+        if (i != WORK || !(r->flags & WORKSPACE))
+            must(mount(from, target[i], NULL, MS_BIND, NULL), "bind of the work tmpfs");
     }
-    must(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "dumpable");
-    lose_streams();
-    close(failed[1]);
-    close(go[0]);
-    close(go[1]);
-    ssize_t size = read(failed[0], &why, sizeof why);
-    close(failed[0]);
-    if (size < 0)
-        fault("start");
-    uint64_t number = (uint64_t)why;
-    report_numbers(size ? 'E' : 'S', &number, size ? 1 : 0);
-    return size ? 0 : program;
-}
-
-/* Whether the work directory is full, in bytes or in entries. */
-static int is_full(const struct request *r)
-{
-    struct statvfs room;
-    return !(r->flags & WORKSPACE) && statvfs(r->work.at, &room) == 0 && (!room.f_bfree || !room.f_ffree);
-}
-
-/* Wait for the end, then for the death of everything else; report how it ended and what all processes used. */
-static void supervise(const struct request *r, pid_t program, int proc)
-{
-    uint64_t over = 0;
-    struct usage used = {0};
-    int ended = wait_for(program, r, proc, &used, &over);
-    end_all();
-    uint64_t cpu = cpu_of_dead() + used.lost_us;
-    if (r->flags & WATCH && cpu > r->cpu_us)
-        over |= OVER_CPU;
-    if (is_full(r))
-        over |= OVER_WORK;
-    uint64_t numbers[3] = {(uint64_t)ended, cpu, over};
-    report_numbers('X', numbers, 3);
+    must(umount2(r->hidden.at, MNT_DETACH), "work tmpfs");
 }
 
 static void prepare(const struct request *r)
 {
-    sigset_t all;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, NULL);
-    must(prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0), "parent death signal");
-    must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no new privileges");
-    hide_init(r);
+    guard_init();
+    must(umount2(r->hidden.at, MNT_DETACH), "hiding the init"); /* it keeps running from what it has mapped */
     mount_writable(r);
-    mount_proc();
+    mount_proc(); /* where this fails, bwrap's own is there */
     lay_files(r);
-    drop_bounding_set();
-    set_capabilities(1ULL << CAP_DAC_READ_SEARCH);
-}
-
-static int join_group(const char *file)
-{
-    int fd = open(file, O_WRONLY | O_CLOEXEC);
-    int failed = fd < 0 || write(fd, "0", 1) != 1;
-    if (fd >= 0)
-        close(fd);
-    return failed;
+    give_up();
 }
 
 /* Show `from` at `to` in a mount namespace of our own: a place that the ordinary user can reach. */
@@ -172,13 +81,6 @@ int main(int argc, char **argv)
     int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     must(proc, "/proc");
     prepare(&r);
-    pid_t program = start_program(&r);
-    if (program) {
-        supervise(&r, program, proc);
-        if (r.flags & COLLECT)
-            collect(&r);
-    } else
-        end_all();
-    report('Z', NULL, 0);
+    serve(&r, proc);
     return 0;
 }

@@ -24,7 +24,7 @@ class Request:
             self._left = memoryview(source.read())
         self.number = {name: self._number() for name in NUMBERS}
         self.limits = [(self._number(), self._number(), self._number()) for _ in range(self._number())]
-        self.hidden, self.work, self.cwd, self.program, self.filter = (self._bytes() for _ in range(5))
+        self.hidden, self.work, self.cwd, self.program, self.filter, _hostname = (self._bytes() for _ in range(6))
         self.argv = [self._bytes() for _ in range(self._number())]
         self.env = dict(self._bytes().split(b"=", 1) for _ in range(self._number()))
         self.paths = [self._bytes() for _ in range(self._number())]

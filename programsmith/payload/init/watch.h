@@ -18,10 +18,11 @@ struct usage {
     uint64_t memory, peak;
 };
 
-static uint64_t cpu_of_dead(void)
+/* Microseconds of this process itself, or of all that it reaped. */
+static uint64_t cpu_of(int whom)
 {
     struct rusage used;
-    must(getrusage(RUSAGE_CHILDREN, &used), "usage");
+    must(getrusage(whom, &used), "usage");
     return (uint64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000 +
            (uint64_t)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 }
@@ -65,7 +66,7 @@ static void measure(struct usage *u, int proc)
     DIR *dir = copy < 0 ? NULL : fdopendir(copy);
     if (!dir)
         fault("watch");
-    u->cpu_us = cpu_of_dead();
+    u->cpu_us = cpu_of(RUSAGE_CHILDREN);
     u->memory = 0;
     for (struct dirent *item; (item = readdir(dir));)
         if (item->d_name[0] >= '1' && item->d_name[0] <= '9' && strcmp(item->d_name, "1"))

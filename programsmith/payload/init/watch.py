@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 PERIOD = 0.05  # seconds between looks at all processes
 
 
-def cpu_of_dead() -> int:
-    """Microseconds of all processes that were reaped."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+def cpu_of(whom: int) -> int:
+    """Microseconds of this process itself, or of all that it reaped."""
+    used = resource.getrusage(whom)
     return round((used.ru_utime + used.ru_stime) * 1e6)
 
 
@@ -35,7 +35,7 @@ class Watch:
 
     def look(self) -> None:
         """Measure now. Time of processes that nobody waited for stays counted."""
-        total, shared_most, self.memory = cpu_of_dead(), 0, 0
+        total, shared_most, self.memory = cpu_of(resource.RUSAGE_CHILDREN), 0, 0
         for pid in os.listdir(self._proc):
             if pid.isdigit() and pid != "1":
                 ticks, resident, shared = self._one(pid)
@@ -100,11 +100,11 @@ def supervise(r: Request, program: int, proc: int, more: Callable[[bool], int] |
     watch = Watch(proc)
     ended, over = wait_for(program, r, watch, more)
     end_all()
-    cpu = cpu_of_dead() + watch.lost
+    cpu = cpu_of(resource.RUSAGE_CHILDREN) + watch.lost
     if r.has(WATCH) and cpu > r.number["cpu_us"]:
         over |= OVER_CPU
     over |= more(True) if more else 0
     room = os.statvfs(r.work)
     if not r.has(WORKSPACE) and (not room.f_bfree or not room.f_ffree):
         over |= OVER_WORK
-    Status.say(b"X", struct.pack("<3Q", ended, cpu, over))
+    Status.say(b"X", struct.pack("<4Q", ended, cpu, over, cpu_of(resource.RUSAGE_SELF)))

@@ -41,7 +41,7 @@ struct request {
     uint64_t flags, umask, work_bytes, work_files, cpu_us, memory, max_files, max_bytes, max_depth;
     uint64_t limits, paths, files;
     struct limit *limit;
-    struct bytes hidden, work, cwd, program, filter;
+    struct bytes hidden, work, cwd, program, filter, hostname;
     char **argv, **env;
     struct bytes *path;
     struct entry *file;
@@ -49,19 +49,10 @@ struct request {
 
 static int status_fd = -1;
 
-static void report(char tag, const struct iovec *parts, int count)
+/* Write all of it; a reader that is gone ends the process. */
+static void write_parts(struct iovec *next, int count)
 {
-    struct iovec all[6];
-    char head[9] = {tag};
-    uint64_t length = 0;
-    for (int i = 0; i < count; i++) {
-        all[i + 1] = parts[i];
-        length += parts[i].iov_len;
-    }
-    memcpy(head + 1, &length, 8);
-    all[0] = (struct iovec){head, 9};
-    struct iovec *next = all;
-    for (count++; count > 0;) {
+    while (count > 0) {
         ssize_t done = writev(status_fd, next, count);
         if (done < 0 && errno == EINTR)
             continue;
@@ -73,6 +64,40 @@ static void report(char tag, const struct iovec *parts, int count)
             next->iov_base = (char *)next->iov_base + done;
             next->iov_len -= (size_t)done;
         }
+    }
+}
+
+/* Small records wait for the next flush: each write wakes the reader up. */
+static char kept[8192];
+static size_t kept_size;
+
+static void flush_reports(void)
+{
+    struct iovec all = {kept, kept_size};
+    kept_size = 0;
+    write_parts(&all, 1);
+}
+
+static void report(char tag, const struct iovec *parts, int count)
+{
+    struct iovec all[7] = {{kept, kept_size}};
+    char head[9] = {tag};
+    uint64_t length = 0;
+    for (int i = 0; i < count; i++) {
+        all[i + 2] = parts[i];
+        length += parts[i].iov_len;
+    }
+    memcpy(head + 1, &length, 8);
+    all[1] = (struct iovec){head, 9};
+    if (kept_size + sizeof head + length > sizeof kept) {
+        kept_size = 0;
+        write_parts(all, count + 2);
+        return;
+    }
+    for (int i = 1; i < count + 2; i++) {
+        if (all[i].iov_len)
+            memcpy(kept + kept_size, all[i].iov_base, all[i].iov_len);
+        kept_size += all[i].iov_len;
     }
 }
 
@@ -94,6 +119,7 @@ static void fault(const char *step)
     const char *why = strerror(errno);
     struct iovec parts[] = {{(void *)step, strlen(step)}, {": ", 2}, {(void *)why, strlen(why)}};
     report('F', parts, 3);
+    flush_reports();
     _exit(1);
 }
 
@@ -127,8 +153,16 @@ static struct bytes take_bytes(struct cursor *c)
     return value;
 }
 
+/* Zeroed room for `count` things and one more, for good. */
 static void *take_room(uint64_t count, size_t size)
 {
+    static _Alignas(16) char few[16384];
+    static size_t used;
+    size_t wanted = ((count + 1) * size + 15) / 16 * 16;
+    if (count < sizeof few && wanted <= sizeof few - used) {
+        used += wanted;
+        return few + used - wanted;
+    }
     void *room = calloc(count + 1, size);
     if (!room)
         fault("memory");
@@ -157,16 +191,28 @@ static void take_files(struct cursor *c, struct request *r)
     }
 }
 
+/* The whole content of a file of ours, for reading. The descriptor is closed. */
+static struct cursor take_content(int fd)
+{
+    static char few[16384]; /* most requests are small, and reading is cheaper than mapping */
+    struct stat facts;
+    must(fstat(fd, &facts), "request");
+    size_t size = (size_t)facts.st_size;
+    char *at = few;
+    if (size > sizeof few)
+        at = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
+    else if (pread(fd, few, size, 0) != (ssize_t)size)
+        fault("request");
+    if (at == MAP_FAILED)
+        fault("request");
+    close(fd);
+    return (struct cursor){at, at + size};
+}
+
 static struct request take_request(int fd)
 {
     struct request r = {0};
-    struct stat facts;
-    must(fstat(fd, &facts), "request");
-    char *map = mmap(NULL, (size_t)facts.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (map == MAP_FAILED)
-        fault("request");
-    close(fd);
-    struct cursor c = {map, map + facts.st_size};
+    struct cursor c = take_content(fd);
     uint64_t *numbers[] = {&r.flags, &r.umask, &r.work_bytes, &r.work_files, &r.cpu_us,
                            &r.memory, &r.max_files, &r.max_bytes, &r.max_depth};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -178,7 +224,7 @@ static struct request take_request(int fd)
         r.limit[i].soft = take_number(&c);
         r.limit[i].hard = take_number(&c);
     }
-    struct bytes *strings[] = {&r.hidden, &r.work, &r.cwd, &r.program, &r.filter};
+    struct bytes *strings[] = {&r.hidden, &r.work, &r.cwd, &r.program, &r.filter, &r.hostname};
     for (size_t i = 0; i < sizeof strings / sizeof *strings; i++)
         *strings[i] = take_bytes(&c);
     r.argv = take_strings(&c);

@@ -78,7 +78,9 @@ class Group:
         self._folders = sorted(set(folders.values()))
         self._layout = layout
         self._set: tuple[int, int] | None = None
-        self._before = (0, 0, 0)
+        self._before = 0  # CPU when the launch began
+        self._refusals = (0, 0)  # of memory and processes, ever
+        self._told = True  # whether those are the last launch's too
         self._own = 0.0  # CPU seconds of our own thread at the last mark
         self.takes_threads = layout is V1
         self._joined = False
@@ -100,8 +102,10 @@ class Group:
             self._limit_memory(memory)
             _write(self._pids, "pids.max", pids + self._joined)
             self._set = (memory, pids)
-        self._before = self._counters()
-        self._own = time.thread_time()
+        if not self._told:
+            self.hits()
+        self._told = False
+        self.mark()
 
     def _limit_memory(self, memory: int) -> None:
         layout = self._layout
@@ -119,24 +123,21 @@ class Group:
         with contextlib.suppress(OSError):
             _write(self._memory, layout.swap, swap)
 
-    def _counters(self) -> tuple[int, int, int]:
-        return self._cpu.read(), self._oom.read(), self._refused.read()
-
     def mark(self) -> None:
         """Count CPU from now on: what was used so far was ours."""
-        self._before = (self._cpu.read(), *self._before[1:])
+        self._before = self._cpu.read()
         self._own = time.thread_time()
 
     def cpu_seconds(self) -> float:
         """CPU used since `begin` or `mark`, by all processes but ours. Called by the thread that called those."""
         own = time.thread_time() - self._own if self._joined else 0.0
-        return max((self._cpu.read() - self._before[0]) / self._layout.cpu_per_second - own, 0.0)
+        return max((self._cpu.read() - self._before) / self._layout.cpu_per_second - own, 0.0)
 
     def hits(self) -> frozenset[str]:
         """Limits that were hit since `begin`: `memory`, `pids`."""
-        _, oom, pids = self._counters()
-        found = {"memory"} if oom > self._before[1] else set[str]()
-        return frozenset(found | ({"pids"} if pids > self._before[2] else set()))
+        before, now = self._refusals, (self._oom.read(), self._refused.read())
+        self._refusals, self._told = now, True
+        return frozenset(name for name, old, new in zip(("memory", "pids"), before, now, strict=True) if new > old)
 
     def kill(self) -> None:
         """Kill every process in the group until none is left, at most five seconds long."""

@@ -7,6 +7,8 @@ import math
 import os
 import select
 import subprocess
+import time
+from functools import cache
 
 from programsmith.payload.verifier.launcher import LauncherError
 
@@ -27,6 +29,7 @@ def crossable(path: str) -> bool:
     return True
 
 
+@cache
 def _kernel() -> tuple[int, int]:
     major, minor = os.uname().release.split(".")[:2]
     return int(major), int("".join(c for c in minor if c.isdigit()))
@@ -76,6 +79,17 @@ def has_ended(process: subprocess.Popen[bytes], seconds: float) -> bool:
     finally:
         os.close(watched)
     return process.poll() is not None
+
+
+def falls_silent(pipe: int, seconds: float, rest: bytearray) -> bool:
+    """Read a pipe to its end onto `rest`; whether nobody holds its other end any more. Waits up to `seconds`."""
+    deadline = time.monotonic() + seconds
+    while is_readable(pipe, deadline - time.monotonic()):
+        part = os.read(pipe, 1 << 16)
+        if not part:
+            return True
+        rest += part
+    return False
 
 
 def is_readable(fd: int, seconds: float) -> bool:

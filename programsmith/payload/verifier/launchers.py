@@ -14,10 +14,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from programsmith.payload.verifier.bwrap import BwrapLauncher
+from programsmith.payload.verifier.compiled import CompiledLauncher
 from programsmith.payload.verifier.environment import SUBMISSION
+from programsmith.payload.verifier.isolated import IsolatedLauncher
 from programsmith.payload.verifier.launcher import Launcher, LauncherError
 
-KINDS: Mapping[str, Callable[[dict[str, Any]], Launcher]] = {"bubblewrap": BwrapLauncher}
+
+def bubblewrap(config: dict[str, Any]) -> IsolatedLauncher:
+    """The launcher of the embedded backend: compiled where the host has a C compiler, else over bwrap."""
+    return CompiledLauncher(config) if config.get("server") else BwrapLauncher(config)
+
+
+KINDS: Mapping[str, Callable[[dict[str, Any]], Launcher]] = {"bubblewrap": bubblewrap}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -156,7 +156,7 @@ def _flow(process: subprocess.Popen[bytes], request: Request) -> Flow:
         status_cap=0,
         deadline=time.monotonic() + request.limits.wall_seconds,
         check=_ends_orphans(process),
-        begun=lambda: None,
+        begun=None,
         period=_PERIOD,
     ).run()
 

@@ -6,8 +6,9 @@ In: a started process with its pipes. Out: a `Flow`. Nothing is read past a cap,
 from __future__ import annotations
 
 import contextlib
+import math
 import os
-import selectors
+import select
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -29,8 +30,9 @@ class Flow:
 class Pump:
     """One launch's pipes, caps in bytes, deadline on the monotonic clock. All pipes but `status` are closed here.
 
-    `status` is -1 where a launch has no such pipe. `check` is asked every `period` seconds and names the
-    limit that it sees passed; `begun` is called once, when the first status byte arrives.
+    `status` is -1 where a launch has no such pipe. `check` is asked every `period` seconds and names the limit that it
+    sees passed; `begun` is called once, when the first status byte arrives. Without `begun` the status pipe is looked
+    at only when both streams are closed, which wakes the launcher up less often.
     """
 
     stdin: int
@@ -42,76 +44,92 @@ class Pump:
     status_cap: int
     deadline: float
     check: Callable[[], str | None]
-    begun: Callable[[], None]
+    begun: Callable[[], None] | None
     period: float | None
+    _flow: Flow = field(init=False, default_factory=Flow)
+    _rest: memoryview = field(init=False, default=memoryview(b""))
+    _poll: select.poll = field(init=False, default_factory=select.poll)
+    _sinks: dict[int, bytearray] = field(init=False, default_factory=dict)  # pipes that are read now
+    _next_check: float = field(init=False, default=0.0)
 
     def run(self) -> Flow:
         """Move bytes until all incoming pipes are closed or a limit is passed."""
-        flow = Flow()
-        rest = memoryview(self.data)
-        with contextlib.ExitStack() as stack:
-            stack.callback(lambda: _close(self.stdin))
-            stack.callback(_close, self.stdout)
-            stack.callback(_close, self.stderr)
-            os.set_blocking(self.stdin, False)
-            select = stack.enter_context(selectors.DefaultSelector())
-            sinks = {self.stdout: flow.stdout, self.stderr: flow.stderr}
-            if self.status >= 0:
-                sinks[self.status] = flow.status
-            for fd in sinks:
-                select.register(fd, selectors.EVENT_READ)
-            rest = self._feed(select, rest)
-            if rest:
-                select.register(self.stdin, selectors.EVENT_WRITE)
-            while any(fd in sinks for fd in select.get_map()) and not flow.over:
-                for key, _ in select.select(self._patience()):
-                    if key.fd == self.stdin:
-                        rest = self._feed(select, rest)
-                    else:
-                        self._drain(select, key.fd, sinks[key.fd], flow)
-                self._judge(flow)
+        flow, self._rest = self._flow, memoryview(self.data)
+        self._next_check = time.monotonic() + (self.period or 0.0)
+        status = {self.status: flow.status} if self.status >= 0 else {}
+        streams = {self.stdout: flow.stdout, self.stderr: flow.stderr}
+        try:
+            self._feed()
+            if self.stdin >= 0:
+                self._poll.register(self.stdin, select.POLLOUT)
+            for sinks in ({**streams, **status},) if self.begun else (streams, status):
+                self._read(sinks)
+        finally:
+            for fd in (self.stdin, self.stdout, self.stderr):
+                _close(fd)
         return flow
 
-    def _judge(self, flow: Flow) -> None:
-        if flow.over is None:
-            flow.over = "wall" if time.monotonic() >= self.deadline else self.check()
+    def _read(self, sinks: dict[int, bytearray]) -> None:
+        """Read pipes until all of them are closed or a limit is passed."""
+        self._sinks = sinks
+        for fd in sinks:
+            self._poll.register(fd, select.POLLIN)
+        while sinks and self._flow.over is None:
+            for fd, _ in self._poll.poll(self._patience()):
+                self._move(fd)
+            self._judge()
 
-    def _patience(self) -> float:
+    def _move(self, fd: int) -> None:
+        if fd == self.stdin:
+            self._feed()
+            if self.stdin < 0:
+                self._poll.unregister(fd)
+        elif not self._drain(fd, self._sinks[fd]):
+            self._poll.unregister(fd)
+            del self._sinks[fd]
+
+    def _judge(self) -> None:
+        now = time.monotonic()
+        if self._flow.over is not None:
+            return
+        if now >= self.deadline:
+            self._flow.over = "wall"
+        elif self.period is not None and now >= self._next_check:
+            self._next_check = now + self.period
+            self._flow.over = self.check()
+
+    def _patience(self) -> int:
+        """Milliseconds until there is something to judge."""
         left = max(self.deadline - time.monotonic(), 0)
-        return left if self.period is None else min(left, self.period)
+        return math.ceil(1000 * (left if self.period is None else min(left, self.period)))
 
-    def _feed(self, select: selectors.BaseSelector, rest: memoryview) -> memoryview:
+    def _feed(self) -> None:
         """Write what the pipe takes; close it after the last byte or when nobody reads any more."""
-        while rest:
+        os.set_blocking(self.stdin, False)
+        while self._rest:
             try:
-                rest = rest[os.write(self.stdin, rest[:_CHUNK]) :]
+                self._rest = self._rest[os.write(self.stdin, self._rest[:_CHUNK]) :]
             except BlockingIOError:
-                return rest
+                return
             except BrokenPipeError:
                 break
-        if self.stdin in select.get_map():
-            select.unregister(self.stdin)
         _close(self.stdin)
         self.stdin = -1
-        return memoryview(b"")
 
-    def _drain(self, select: selectors.BaseSelector, fd: int, sink: bytearray, flow: Flow) -> None:
+    def _drain(self, fd: int, sink: bytearray) -> bool:
+        """Read what a pipe has; whether it is still open."""
         part = os.read(fd, _CHUNK)
-        if not part:
-            select.unregister(fd)
-            return
-        if fd == self.status:
-            if not sink:
-                self.begun()
-            cap, word = self.status_cap, "status"
-        else:
-            cap, word = self.output_cap, "output"
+        if fd == self.status and part and not sink and self.begun:
+            self.begun()
         sink += part
+        cap, word = (self.status_cap, "status") if fd == self.status else (self.output_cap, "output")
         if len(sink) > cap:
             del sink[cap:]
-            flow.over = word
+            self._flow.over = word
+        return bool(part)
 
 
 def _close(fd: int) -> None:
-    with contextlib.suppress(OSError):
-        os.close(fd)
+    if fd >= 0:
+        with contextlib.suppress(OSError):
+            os.close(fd)

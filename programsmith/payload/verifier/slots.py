@@ -21,10 +21,10 @@ T = TypeVar("T")
 class Slot:
     """One place. `joined` says that what `do` starts is in the group already."""
 
-    def __init__(self, index: int, group: Group | None) -> None:
+    def __init__(self, index: int, group: Group | None, *, thread: bool) -> None:
         self.index = index
         self.group = group
-        self.joined = bool(group and group.takes_threads)
+        self.joined = bool(thread and group and group.takes_threads)
         self._thread = ThreadPoolExecutor(1) if self.joined else None
         if self._thread and group:
             self._thread.submit(group.join_thread).result()
@@ -50,10 +50,11 @@ class Slot:
 
 
 class Slots:
-    """Slots made on demand and used again. Thread-safe."""
+    """Slots made on demand and used again. Thread-safe. With `threads` what a slot starts is born in its group."""
 
-    def __init__(self, pool: Pool | None) -> None:
+    def __init__(self, pool: Pool | None, *, threads: bool) -> None:
         self.counted = pool is not None
+        self._threads = threads
         self._pool = pool
         self._free: queue.SimpleQueue[Slot] = queue.SimpleQueue()
         self._all: list[Slot] = []
@@ -67,7 +68,7 @@ class Slots:
         except queue.Empty:
             with self._lock:
                 index, self._made = self._made, self._made + 1
-            slot = Slot(index, self._pool.group(index) if self._pool else None)
+            slot = Slot(index, self._pool.group(index) if self._pool else None, thread=self._threads)
             self._all.append(slot)
             return slot
 

@@ -10,11 +10,14 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntFlag
+from typing import NamedTuple
 
 from programsmith.payload.verifier.model import FileEntry
 
 _NAME_MOST = 255  # bytes of one part of a path
 KINDS = ("file", "dir", "link", "special")
+DEVICE = 2
+_NOBODY = (1 << 64) - 1
 
 
 class Flag(IntFlag):
@@ -38,6 +41,26 @@ class Over(IntFlag):
     PIDS = 16
 
 
+class Bind(NamedTuple):
+    """Something of the host that is shown inside: read-only, writable (true), or a device (DEVICE)."""
+
+    source: str
+    target: str
+    writable: int = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """What a launch server is told once. `owner` is the user that launches become outside, None for our own."""
+
+    owner: int | None
+    inside: int
+    joins: Sequence[str]
+    links: Sequence[tuple[str, str]]
+    dirs: Sequence[str]
+    binds: Sequence[Bind]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
     """What the init is told. `limits` are (resource, soft, hard); `cpu_us` and `memory` matter with WATCH."""
@@ -56,6 +79,7 @@ class Order:
     cwd: str
     program: str
     filter: bytes
+    hostname: str = "sandbox"
     argv: Sequence[bytes]
     env: Sequence[tuple[bytes, bytes]]
     paths: Sequence[str]
@@ -64,9 +88,13 @@ class Order:
 
 @dataclass(slots=True)
 class Report:
-    """What the init said. `end` is (wait status, CPU µs, Over); `complete` is false where it could not finish."""
+    """What the init said. `end` is (wait status, CPU µs, Over); `complete` is false where it could not finish.
+
+    `own_seconds` is the CPU time of the init itself.
+    """
 
     started: bool = False
+    own_seconds: float = 0.0
     exec_errno: int | None = None
     end: tuple[int, int, Over] | None = None
     entries: list[FileEntry] = field(default_factory=list)
@@ -75,27 +103,28 @@ class Report:
     complete: bool = False
 
 
-def _number(value: int) -> bytes:
-    return value.to_bytes(8, "little")
+_number = struct.Struct("<Q").pack
+_triple = struct.Struct("<3Q").pack
+_numbers = struct.Struct("<10Q").pack
 
 
-def _bytes(value: bytes) -> Iterator[bytes]:
-    yield _number(len(value))
-    yield value
-    yield b"\0"
-
-
-def _text(value: bytes) -> Iterator[bytes]:
+def _text(value: bytes) -> bytes:
     if b"\0" in value:
         raise ValueError(f"NUL in {value!r}: arguments, environment and paths cannot hold one")
-    return _bytes(value)
+    return b"%b%b\0" % (_number(len(value)), value)
 
 
-def _list(values: Iterable[bytes]) -> Iterator[bytes]:
-    items = list(values)
-    yield _number(len(items))
-    for item in items:
-        yield from _text(item)
+def _bytes(value: bytes) -> tuple[bytes, bytes, bytes]:
+    return _number(len(value)), value, b"\0"
+
+
+def _list(values: Iterable[bytes]) -> bytes:
+    items = [_text(value) for value in values]
+    return _number(len(items)) + b"".join(items)
+
+
+def _path(value: str) -> bytes:
+    return value.encode("utf-8", "surrogateescape")
 
 
 def check_paths(files: Iterable[FileEntry]) -> None:
@@ -115,34 +144,60 @@ def _files(files: Sequence[FileEntry]) -> Iterator[bytes]:
     for entry in files:
         yield _number(KINDS.index(entry.kind, 0, 3))
         yield _number(entry.mode & 0o7777)
-        yield from _text(entry.path)
-        yield from (_text if entry.kind == "link" else _bytes)(entry.content)
+        yield _text(entry.path)
+        yield from (_text(entry.content),) if entry.kind == "link" else _bytes(entry.content)
 
 
-def _parts(order: Order) -> Iterator[bytes]:
-    for number in (order.flags, order.umask, order.work_bytes, order.work_files, order.cpu_us, order.memory):
-        yield _number(number)
-    for number in (order.work_files, order.max_bytes, order.max_depth):
-        yield _number(number)
-    yield _number(len(order.limits))
-    for triple in order.limits:
-        yield from map(_number, triple)
-    for text in (order.hidden, order.work, order.cwd, order.program):
-        yield from _text(text.encode("utf-8", "surrogateescape"))
-    yield from _bytes(order.filter)
-    yield from _list(order.argv)
-    yield from _list(name + b"=" + value for name, value in order.env)
-    yield from _list(p.encode("utf-8", "surrogateescape") for p in order.paths)
-    yield from _files(order.files)
+def _binds(binds: Sequence[Bind]) -> bytes:
+    shown = [_number(b.writable) + _text(_path(b.source)) + _text(_path(b.target)) for b in binds]
+    return _number(len(shown)) + b"".join(shown)
 
 
 def encode_order(order: Order) -> bytes:
     """Request bytes. Raises ValueError where a string or path cannot be carried."""
     check_paths(order.files)
-    return b"".join(_parts(order))
+    limits = [_triple(*limit) for limit in order.limits]
+    return b"".join(
+        (
+            _numbers(
+                order.flags,
+                order.umask,
+                order.work_bytes,
+                order.work_files,
+                order.cpu_us,
+                order.memory,
+                order.work_files,
+                order.max_bytes,
+                order.max_depth,
+                len(limits),
+            ),
+            *limits,
+            *[_text(_path(text)) for text in (order.hidden, order.work, order.cwd, order.program)],
+            *_bytes(order.filter),
+            _text(_path(order.hostname)),
+            _list(order.argv),
+            _list([name + b"=" + value for name, value in order.env]),
+            _list(map(_path, order.paths)),
+            *_files(order.files),
+        )
+    )
 
 
-def _records(status: bytes) -> Iterator[tuple[str, memoryview]]:
+def encode_setup(setup: Setup) -> bytes:
+    """Setup bytes, as payload/launch/setup.h reads them."""
+    return b"".join(
+        (
+            _number(_NOBODY if setup.owner is None else setup.owner),
+            _number(setup.inside),
+            _list(map(_path, setup.joins)),
+            _list(_path(word) for link in setup.links for word in link),
+            _list(map(_path, setup.dirs)),
+            _binds(setup.binds),
+        )
+    )
+
+
+def _records(status: bytes | bytearray) -> Iterator[tuple[str, memoryview]]:
     view, at = memoryview(status), 0
     while at + 9 <= len(view):
         size = int.from_bytes(view[at + 1 : at + 9], "little")
@@ -157,7 +212,7 @@ def _entry(payload: memoryview) -> FileEntry:
     return FileEntry(bytes(payload[24 : 24 + length]), KINDS[kind], mode, bytes(payload[24 + length :]))
 
 
-def decode_report(status: bytes) -> Report:
+def decode_report(status: bytes | bytearray) -> Report:
     """Report of the status bytes; a truncated last record is dropped and leaves `complete` false."""
     report = Report()
     for tag, payload in _records(status):
@@ -167,8 +222,8 @@ def decode_report(status: bytes) -> Report:
             case "E":
                 report.exec_errno = struct.unpack("<Q", payload)[0]
             case "X":
-                ended, cpu, over = struct.unpack("<QQQ", payload)
-                report.end = (ended, cpu, Over(over))
+                ended, cpu, over, own = struct.unpack("<4Q", payload)
+                report.end, report.own_seconds = (ended, cpu, Over(over)), own / 1e6
             case "N":
                 report.entries.append(_entry(payload))
             case "U":

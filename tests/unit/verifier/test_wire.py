@@ -15,13 +15,19 @@ def record(tag: bytes, payload: bytes = b"") -> bytes:
 
 
 ENTRY = record(b"N", struct.pack("<3Q", 3, 0o10644, 2) + b"a\xff")
-WHOLE = record(b"S") + record(b"X", struct.pack("<3Q", 256, 7, 5)) + ENTRY + record(b"U", b"too deep") + record(b"Z")
+WHOLE = (
+    record(b"S")
+    + record(b"X", struct.pack("<4Q", 256, 7, 5, 2_500_000))
+    + ENTRY
+    + record(b"U", b"too deep")
+    + record(b"Z")
+)
 
 
 def test_a_whole_report_is_read() -> None:
     report = decode_report(WHOLE)
     assert (report.started, report.complete, report.unread) == (True, True, "too deep")
-    assert report.end == (256, 7, Over.CPU | Over.WORK)
+    assert (report.end, report.own_seconds) == ((256, 7, Over.CPU | Over.WORK), 2.5)
     assert report.entries == [FileEntry(b"a\xff", "special", 0o10644)]
 
 

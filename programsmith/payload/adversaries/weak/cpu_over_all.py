@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from programsmith.payload.adversaries.weak.swap import swap
-from programsmith.payload.verifier import bwrap
+from programsmith.payload.verifier import isolated
 from programsmith.payload.verifier.cgroup import Group
 from programsmith.payload.verifier.launcher import Result
 from programsmith.payload.verifier.wire import Order
@@ -30,6 +30,6 @@ def _none(*_given: Any) -> float:
 
 def remove() -> None:
     """Count for no case as a whole."""
-    swap(bwrap, "settle", _uncounted)
-    swap(bwrap.BwrapLauncher, "_order", _unwatched)
+    swap(isolated, "settle", _uncounted)
+    swap(isolated.IsolatedLauncher, "_order", _unwatched)
     swap(Group, "cpu_seconds", _none)

@@ -10,9 +10,10 @@ from typing import Any
 from programsmith.payload.adversaries.weak.place import argument
 from programsmith.payload.adversaries.weak.swap import swap
 from programsmith.payload.verifier import cases
-from programsmith.payload.verifier.bwrap import BwrapLauncher
+from programsmith.payload.verifier.isolated import IsolatedLauncher
 from programsmith.payload.verifier.launcher import Mount, Request
 from programsmith.payload.verifier.model import GradedCase
+from programsmith.payload.verifier.wire import Bind
 
 SHARED = "/shared"
 
@@ -23,11 +24,8 @@ def _with_shared(former: Callable[..., Request], bench: cases.Bench, graded: Gra
     return dataclasses.replace(request, mounts=(*request.mounts, Mount(source=folder, target=SHARED)))
 
 
-def _writable(former: Callable[..., list[str]], *given: Any) -> list[str]:
-    words = former(*given)
-    if SHARED in words:
-        words[words.index(SHARED) - 2] = "--bind"
-    return words
+def _writable(former: Callable[..., list[Bind]], *given: Any) -> list[Bind]:
+    return [bind._replace(writable=bind.writable or bind.target == SHARED) for bind in former(*given)]
 
 
 def remove() -> None:
@@ -36,4 +34,4 @@ def remove() -> None:
     os.makedirs(folder, exist_ok=True)
     os.chmod(folder, 0o777)  # noqa: S103 - the weakness itself
     swap(cases.Bench, "request", _with_shared)
-    swap(BwrapLauncher, "_arguments", _writable)
+    swap(IsolatedLauncher, "_binds", _writable)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from programsmith.payload.adversaries.weak.swap import swap
-from programsmith.payload.verifier.bwrap import BwrapLauncher
 from programsmith.payload.verifier.cgroup import Group
+from programsmith.payload.verifier.isolated import IsolatedLauncher
 from programsmith.payload.verifier.wire import Order
 
 _NO_LIMIT = 1 << 40
@@ -25,4 +25,4 @@ def _unwatched(former: Callable[..., Order], *given: Any) -> Order:
 def remove() -> None:
     """Count for no case as a whole."""
     swap(Group, "begin", _unlimited)
-    swap(BwrapLauncher, "_order", _unwatched)
+    swap(IsolatedLauncher, "_order", _unwatched)

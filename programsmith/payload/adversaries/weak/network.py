@@ -1,4 +1,7 @@
-"""The host's network in one stage. The proof at the start would refuse to grade, so it is silenced with it."""
+"""The host's network in one stage. The proof at the start would refuse to grade, so it is silenced with it.
+
+Only bwrap takes the fence of a network as a word, so launches go over it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from programsmith.payload.adversaries.weak.swap import swap
-from programsmith.payload.verifier import bwrap, isolation
+from programsmith.payload.verifier import bwrap, isolation, launchers
 from programsmith.payload.verifier.environment import SUBMISSION
 
 _SHUT = "--unshare-net"
@@ -14,6 +17,10 @@ _SHUT = "--unshare-net"
 
 def _believe(*_given: Any) -> None:
     """Prove nothing."""
+
+
+def _over_bwrap(_former: Callable[..., Any], config: dict[str, Any]) -> bwrap.BwrapLauncher:
+    return bwrap.BwrapLauncher(config)
 
 
 def open_network(*, build: bool) -> None:
@@ -25,4 +32,5 @@ def open_network(*, build: bool) -> None:
         return [word for word in words if not opens or word != _SHUT]
 
     swap(bwrap, "_fixed_arguments", fixed)
+    swap(launchers, "CompiledLauncher", _over_bwrap)
     swap(isolation, "prove", _believe)

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from programsmith.payload.adversaries.weak.swap import swap
-from programsmith.payload.verifier.bwrap import BwrapLauncher
 from programsmith.payload.verifier.cgroup import Group
+from programsmith.payload.verifier.isolated import IsolatedLauncher
 from programsmith.payload.verifier.wire import Order
 
 _MANY = 4096
@@ -28,4 +28,4 @@ def _unbound(former: Callable[..., Order], *given: Any) -> Order:
 def remove() -> None:
     """Count no processes."""
     swap(Group, "begin", _unlimited)
-    swap(BwrapLauncher, "_order", _unbound)
+    swap(IsolatedLauncher, "_order", _unbound)

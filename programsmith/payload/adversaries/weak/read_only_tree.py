@@ -8,17 +8,14 @@ from typing import Any
 
 from programsmith.payload.adversaries.weak.swap import swap
 from programsmith.payload.verifier import grade
-from programsmith.payload.verifier.bwrap import BwrapLauncher
 from programsmith.payload.verifier.environment import SUBMISSION
+from programsmith.payload.verifier.isolated import IsolatedLauncher
 from programsmith.payload.verifier.model import FileEntry
+from programsmith.payload.verifier.wire import Bind
 
 
-def _writable(former: Callable[..., list[str]], *given: Any) -> list[str]:
-    words = former(*given)
-    for at, word in enumerate(words):
-        if word == "--ro-bind" and words[at + 2] == SUBMISSION:
-            words[at] = "--bind"
-    return words
+def _writable(former: Callable[..., list[Bind]], *given: Any) -> list[Bind]:
+    return [bind._replace(writable=bind.writable or bind.target == SUBMISSION) for bind in former(*given)]
 
 
 def _open_tree(former: Callable[..., None], root: str, entries: Iterable[FileEntry]) -> None:
@@ -30,4 +27,4 @@ def _open_tree(former: Callable[..., None], root: str, entries: Iterable[FileEnt
 def remove() -> None:
     """Bind the tree writable."""
     swap(grade, "write_tree", _open_tree)
-    swap(BwrapLauncher, "_arguments", _writable)
+    swap(IsolatedLauncher, "_binds", _writable)

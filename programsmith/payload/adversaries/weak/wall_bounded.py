@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from programsmith.payload.adversaries.weak.swap import swap
-from programsmith.payload.verifier.bwrap import BwrapLauncher
+from programsmith.payload.verifier.isolated import IsolatedLauncher
 from programsmith.payload.verifier.pump import Pump
 
 _FAR = 60.0  # seconds by which a deadline is moved
@@ -20,4 +20,4 @@ def _patient(former: Callable[..., Pump], *given: Any) -> Pump:
 
 def remove() -> None:
     """Wait."""
-    swap(BwrapLauncher, "_pump", _patient)
+    swap(IsolatedLauncher, "_pump", _patient)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from programsmith.payload.adversaries.weak.swap import swap
-from programsmith.payload.verifier.bwrap import BwrapLauncher
+from programsmith.payload.verifier.isolated import IsolatedLauncher
 from programsmith.payload.verifier.wire import Order
 
 _BYTES, _ENTRIES = 1 << 30, 1 << 16
@@ -19,4 +19,4 @@ def _unbound(former: Callable[..., Order], *given: Any) -> Order:
 
 def remove() -> None:
     """Make the work directory large."""
-    swap(BwrapLauncher, "_order", _unbound)
+    swap(IsolatedLauncher, "_order", _unbound)

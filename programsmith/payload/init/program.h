@@ -1,0 +1,124 @@
+/* One launch, seen from its first process: start the program, wait, kill and reap what is left, report.
+ *
+ * Who includes this has prepared the place: mounts and files lie, privileges are gone except for what reading takes.
+ */
+#ifndef PS_PROGRAM_H
+#define PS_PROGRAM_H
+
+#include "fence.h"
+#include "tree.h"
+#include "watch.h"
+
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+
+/* Nothing above the standard streams passes to the program, whatever the launcher was started with. */
+static void close_at_exec(void)
+{
+    if (syscall(SYS_close_range, 3, ~0U, 4) < 0) /* 4: CLOSE_RANGE_CLOEXEC; older kernels have no such call */
+        for (int fd = 3; fd < 4096; fd++)
+            fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+/* The child, which borrows its parent's memory until it executes. Where that fails, `why` becomes the errno. */
+static _Noreturn void run_program(const struct request *r, volatile int *why)
+{
+    must(setsid(), "session");
+    must(chdir(r->cwd.at), "current directory");
+    umask((mode_t)r->umask);
+    if (r->flags & ONE_CPU)
+        use_one_cpu();
+    close_at_exec();
+    set_limits(r);
+    if (r->flags & FENCE_EXEC)
+        fence_exec(r);
+    set_capabilities(0);
+    reset_signals();
+    filter_calls(r);
+    execve(r->program.at, r->argv, r->env);
+    *why = errno;
+    _exit(127);
+}
+
+static void lose_streams(void)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    must(null, "/dev/null");
+    for (int fd = 0; fd < 3; fd++)
+        must(dup2(null, fd), "standard streams");
+    close(null);
+}
+
+/* Start the program; returns its process id once it is executed, 0 where that failed (errno is reported). */
+static pid_t start_program(const struct request *r)
+{
+    volatile int why = 0;
+    raise_oom_score();
+    must(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "dumpable");
+    pid_t program = vfork();
+    must(program, "fork");
+    if (!program)
+        run_program(r, &why);
+    lose_streams();
+    uint64_t number = (uint64_t)why;
+    report_numbers(why ? 'E' : 'S', &number, why ? 1 : 0);
+    flush_reports(); /* from now on the launcher counts its CPU */
+    return why ? 0 : program;
+}
+
+/* Whether the work directory is full, in bytes or in entries. */
+static int is_full(const struct request *r)
+{
+    struct statvfs room;
+    return !(r->flags & WORKSPACE) && statvfs(r->work.at, &room) == 0 && (!room.f_bfree || !room.f_ffree);
+}
+
+/* Wait for the end, then for the death of everything else; report how it ended and what all processes used. */
+static void supervise(const struct request *r, pid_t program, int proc)
+{
+    uint64_t over = 0;
+    struct usage used = {0};
+    int ended = wait_for(program, r, proc, &used, &over);
+    end_all();
+    uint64_t cpu = cpu_of(RUSAGE_CHILDREN) + used.lost_us;
+    if (r->flags & WATCH && cpu > r->cpu_us)
+        over |= OVER_CPU;
+    if (is_full(r))
+        over |= OVER_WORK;
+    uint64_t numbers[4] = {(uint64_t)ended, cpu, over, cpu_of(RUSAGE_SELF)};
+    report_numbers('X', numbers, 4);
+}
+
+/* Nothing reaches the first process: no signal, no wish for privileges; it dies with whoever started it. */
+static void guard_init(void)
+{
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    must(prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0), "parent death signal");
+    must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no new privileges");
+    umask(0);
+}
+
+/* Keep only what reading the work directory takes. */
+static void give_up(void)
+{
+    drop_bounding_set();
+    set_capabilities(1ULL << CAP_DAC_READ_SEARCH);
+}
+
+/* All of one launch after its place is prepared; `proc` is a descriptor of a /proc that shows every process of it. */
+static void serve(const struct request *r, int proc)
+{
+    pid_t program = start_program(r);
+    if (program) {
+        supervise(r, program, proc);
+        if (r->flags & COLLECT)
+            collect(r);
+    } else
+        end_all();
+    report('Z', NULL, 0);
+    flush_reports();
+}
+
+#endif

@@ -1,0 +1,1 @@
+"""The launch server: what starts launches where the host has a C compiler."""

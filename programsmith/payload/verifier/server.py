@@ -1,0 +1,98 @@
+"""One launch server: the C program of payload/launch, started once for a slot, and what is said to it.
+
+In: its path and its setup; then, for each launch, the places of its mounts and its descriptors. Out: the word that all
+processes of the launch are dead. A server that does not answer is killed, and its launch dies with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+
+from programsmith.payload.verifier.host import is_readable
+from programsmith.payload.verifier.launcher import LauncherError
+
+_READY, _DEAD, _FAULT = b"R", b"D", b"F"
+_START, _LINGER, _SILENCE = 20.0, 0.05, 10.0  # seconds
+_HEAD = 9  # bytes before the text of a fault
+
+
+class Server:
+    """A running server. Used by one launch at a time."""
+
+    def __init__(self, path: str, setup: bytes) -> None:
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        order = os.memfd_create("setup")
+        try:
+            os.write(order, setup)
+            self._process = subprocess.Popen(
+                [path, str(theirs.fileno()), str(order)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                pass_fds=(theirs.fileno(), order),
+                cwd="/",
+                env={},
+                start_new_session=True,
+            )
+        except OSError:
+            self._control.close()
+            raise
+        finally:
+            theirs.close()
+            os.close(order)
+        self._owes = False  # whether the word about the last launch is still to come
+        said = self._hear(_START)
+        if said != _READY:
+            self.close()
+            raise LauncherError(f"launch server: {_shown(said)}")
+
+    def launch(self, asked: bytes, passed: tuple[int, ...]) -> bool:
+        """Hand a launch over, in a root that holds what is `asked` for; False where the server has ended."""
+        if self._control.fileno() < 0 or (self._owes and self.end(kill=False)):
+            return False
+        try:
+            socket.send_fds(self._control, [asked], passed)
+        except ConnectionError:
+            return False
+        self._owes = True
+        return True
+
+    def end(self, *, kill: bool) -> str | None:
+        """Wait until the launch is dead, asking for it where it lingers; why that did not come, else None."""
+        said = None if kill else self._hear(_LINGER)
+        if said is None:
+            with contextlib.suppress(OSError):
+                self._control.send(b"K")
+            said = self._hear(_SILENCE)
+        self._owes = False
+        if said == _DEAD:
+            return None
+        self.close()
+        return f"launch server: {_shown(said)}"
+
+    def close(self) -> None:
+        """End the server, and with it what it launched."""
+        self._control.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_SILENCE)
+            return
+        os.kill(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def _hear(self, seconds: float) -> bytes | None:
+        """The next message; empty where the server is gone, None where it is silent."""
+        if not is_readable(self._control.fileno(), seconds):
+            return None
+        with contextlib.suppress(ConnectionError):
+            return self._control.recv(4096)
+        return b""
+
+
+def _shown(said: bytes | None) -> str:
+    if said is None:
+        return "no answer"
+    return said[_HEAD:].decode("utf-8", "backslashreplace") if said.startswith(_FAULT) else "it ended without a word"

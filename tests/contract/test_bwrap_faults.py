@@ -1,0 +1,72 @@
+"""What can break between the grader and an init that bwrap starts: each is a fault, never an exit code."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from programsmith.payload.verifier.bwrap import BwrapLauncher
+from programsmith.payload.verifier.launcher import LauncherError, View
+from programsmith.sandboxes.config import launcher_config
+from tests.contract.launches import EXITS, OVER_BWRAP, below, killed, launched, proves_nothing, script
+
+
+@pytest.fixture(params=OVER_BWRAP)
+def config(request: pytest.FixtureRequest, view: View) -> dict[str, Any]:
+    return launcher_config(view, request.param)
+
+
+@pytest.mark.parametrize("code", EXITS)
+def test_a_bwrap_that_only_exits_is_a_fault(config: dict[str, Any], open_folder: Path, code: int) -> None:
+    proves_nothing(launched({**config, "bwrap": script(open_folder / "bwrap", f"exit {code}\n")}))
+
+
+@pytest.mark.parametrize("code", EXITS)
+def test_an_init_that_only_exits_is_a_fault(config: dict[str, Any], view: View, open_folder: Path, code: int) -> None:
+    folder = open_folder / "init"
+    folder.mkdir(mode=0o755)
+    (folder / "init.py").write_text(f"import os; os._exit({code})")
+    init = {**config["init"], "folder": str(folder), "argv": ["/usr/bin/python3", "-I", "/run/init/init.py"]}
+    proves_nothing(launched({**config, "init": init}))
+
+
+def test_a_missing_program_of_ours_is_a_fault(config: dict[str, Any]) -> None:
+    proves_nothing(launched({**config, "bwrap": "/no/such/bwrap"}))
+    proves_nothing(launched({**config, "init": {**config["init"], "folder": "/no/such/folder"}}))
+    proves_nothing(launched({**config, "init": {**config["init"], "argv": ["/run/init/absent"]}}))
+
+
+def test_a_refused_clone_is_a_fault(config: dict[str, Any], open_folder: Path) -> None:
+    bwrap = script(open_folder / "bwrap", f'exec prlimit --nproc=1:1 {config["bwrap"]} "$@"\n')
+    if os.geteuid():
+        pytest.skip("an ordinary user has other processes: run as root, whose launches get a user of their own")
+    proves_nothing(launched({**config, "bwrap": bwrap}))
+
+
+def test_refused_namespaces_are_a_fault(config: dict[str, Any], open_folder: Path) -> None:
+    bwrap = script(open_folder / "bwrap", 'echo "bwrap: No permissions to create new namespace" >&2; exit 1\n')
+    result = launched({**config, "bwrap": bwrap})
+    proves_nothing(result)
+    assert "No permissions" in str(result.fault)
+
+
+@pytest.mark.parametrize("victim", ["bwrap", "init"])
+def test_a_launch_killed_from_outside_is_a_fault(config: dict[str, Any], victim: str) -> None:
+    word = config["bwrap"] if victim == "bwrap" else config["init"]["argv"][0]
+    proves_nothing(killed(config, lambda: below(word)))
+
+
+def test_probe_refuses_a_launcher_that_does_not_isolate(config: dict[str, Any], open_folder: Path) -> None:
+    bwrap = script(
+        open_folder / "bwrap",
+        f'for a do shift; [ "$a" = --unshare-net ] || set -- "$@" "$a"; done\nexec {config["bwrap"]} "$@"\n',
+    )
+    launcher = BwrapLauncher({**config, "bwrap": bwrap})
+    try:
+        with pytest.raises(LauncherError, match="reaches a network"):
+            launcher.probe()
+    finally:
+        launcher.close()
