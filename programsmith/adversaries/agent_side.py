@@ -23,7 +23,7 @@ from programsmith.payload.verifier.model import Limits
 from programsmith.payload.verifier.tree import write_tree
 from programsmith.sandboxes import open_sandbox
 from programsmith.sandboxes.base import SandboxPlan
-from programsmith.sandboxes.view import list_view
+from programsmith.sandboxes.view import python_view
 
 LIMITS = Limits(
     cpu_seconds=30,
@@ -55,7 +55,7 @@ def handed_over(one: Adversary, side: Side, start: Files, scratch: Path) -> dict
     """
     mounts = _mounts(one, side, scratch)
     plan = SandboxPlan(
-        view=list_view(programs=["python3"]),
+        view=python_view(),
         workspace=SUBMISSION,
         writable=WRITABLE,
         mounts=tuple(mounts),

@@ -22,7 +22,7 @@ from programsmith.payload.verifier.server import Server
 from programsmith.payload.verifier.wire import DEVICE, Bind, Setup, encode_setup
 from programsmith.sandboxes.pid1 import compiled_init, compiled_server, python_init, sources
 from programsmith.sandboxes.shared import open_folders, publish, shared_root
-from programsmith.sandboxes.view import list_view, view_to_json
+from programsmith.sandboxes.view import python_view, view_to_json
 
 FIRST_UID = 61000  # as root: a launch in slot n becomes this uid + n
 _OLDEST = (0, 8)
@@ -121,13 +121,8 @@ def launcher_config(run_view: View, way: str = "auto") -> dict[str, Any]:
         "uid": FIRST_UID,
         "stage": _stage_folder(),
         "view": view_to_json(run_view),
-        "probe": {"view": _witness_view(), "scripts": str(sources())},
+        "probe": {"view": view_to_json(python_view()), "scripts": str(sources())},
     }
-
-
-@cache
-def _witness_view() -> dict[str, Any]:
-    return view_to_json(list_view(programs=["python3"]))
 
 
 @cache

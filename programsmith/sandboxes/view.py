@@ -14,6 +14,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,12 @@ def list_view(*, programs: Sequence[str], paths: Sequence[str] = ()) -> View:
         executables=tuple(sorted(root.executables)),
         fingerprint=mark,
     )
+
+
+@cache
+def python_view() -> View:
+    """What a program of ours in Python needs, listed once in the life of this process."""
+    return list_view(programs=["python3"])
 
 
 def unrestricted(view: View) -> View:
