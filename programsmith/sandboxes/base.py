@@ -17,10 +17,14 @@ from programsmith.payload.verifier.model import FileEntry, Limits
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Image:
-    """A root that an engine has: its id there, and the digest of its content. It holds Python 3 at /usr/bin."""
+    """A root that an engine has, by its id there. It holds Python 3 at /usr/bin.
+
+    `digest` is that of its content; `profile` the system call policy of its containers, if it is not the packaged one.
+    """
 
     id: str
     digest: str = ""
+    profile: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,17 +8,18 @@ system call policy, a read-only root, limits on memory and processes, no core du
 from __future__ import annotations
 
 import contextlib
+import os
+import socket
+import time
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from programsmith.payload.verifier.pump import Flow
 from programsmith.sandboxes.docker_seccomp import seccomp_profile
+from programsmith.sandboxes.docker_streams import Streams
 from programsmith.sandboxes.engine import engine, labels, talking
-
-if TYPE_CHECKING:
-    from docker.models.containers import Container
-    from docker.models.volumes import Volume
 
 CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "KILL", "SETGID", "SETUID")
 NAME = "sandbox"  # of the host that a program sees
@@ -27,7 +28,10 @@ NOWHERE = "127.0.0.1"  # what stands in resolv.conf, which would name the host's
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """One container. `volumes` map a place inside to (volume, writable), `scratch` one to the options of a tmpfs."""
+    """One container. `volumes` map a place inside to (volume, writable), `scratch` one to the options of a tmpfs.
+
+    `profile` is the system call policy in the engine's form, where it is not the packaged one.
+    """
 
     image: str
     command: Sequence[str]
@@ -38,14 +42,53 @@ class Plan:
     scratch: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     shared_bytes: int = 1 << 26
-    stdin: bool = False
+    profile: str = ""
+    cpus: float | None = None
 
 
-def create(plan: Plan) -> Container:
-    """Create the container. Raises InfraError."""
+def create(plan: Plan) -> str:
+    """Create the container; its id. Raises InfraError."""
     with talking(f"creating a container of {plan.image}"):
-        container: Container = engine().containers.create(plan.image, **_options(plan))
-        return container
+        return str(engine().containers.create(plan.image, **_options(plan)).id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How a container ended: what flowed, the status of its first process, whether the engine saw it want memory."""
+
+    flow: Flow
+    status: int
+    out_of_memory: bool
+
+
+def run(name: str, stdin: bytes, output_bytes: int, seconds: float) -> Ended:
+    """Start a container, move its streams until it ends or passes a limit, and see to its end. Raises InfraError."""
+    from docker.errors import APIError
+
+    with talking(f"running the container {name}"):
+        api = engine().api
+        connection = _attached(name)
+        try:
+            api.start(name)
+            flow = Streams(connection, stdin, output_bytes, time.monotonic() + seconds).run()
+        finally:
+            connection.close()
+        if flow.over:
+            with contextlib.suppress(APIError):  # it ended by itself meanwhile
+                api.kill(name)
+        status = int(api.wait(name)["StatusCode"])
+        return Ended(flow=flow, status=status, out_of_memory=api.inspect_container(name)["State"]["OOMKilled"])
+
+
+def _attached(name: str) -> socket.socket:
+    """A connection to the container's streams, made before it starts."""
+    wanted = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
+    stream: Any = engine().api.attach_socket(name, params=wanted)
+    raw = getattr(stream, "_sock", stream)  # over a unix socket the SDK hands out a file of it
+    connection = socket.socket(fileno=os.dup(raw.fileno()))
+    raw.close()
+    stream.close()
+    return connection
 
 
 def _options(plan: Plan) -> dict[str, Any]:
@@ -57,7 +100,7 @@ def _options(plan: Plan) -> dict[str, Any]:
         "environment": dict(plan.environment),
         "hostname": NAME,
         "labels": labels(),
-        "stdin_open": plan.stdin,
+        "stdin_open": True,
         "tty": False,
         "init": False,
         "network_mode": "none",
@@ -67,10 +110,11 @@ def _options(plan: Plan) -> dict[str, Any]:
         "read_only": True,
         "cap_drop": ["ALL"],
         "cap_add": list(CAPABILITIES),
-        "security_opt": ["no-new-privileges:true", f"seccomp={seccomp_profile()}"],
+        "security_opt": ["no-new-privileges:true", f"seccomp={plan.profile or seccomp_profile()}"],
         "mem_limit": plan.memory_bytes,
         "memswap_limit": plan.memory_bytes,
         "pids_limit": plan.pids,
+        "nano_cpus": round(plan.cpus * 1e9) if plan.cpus else None,
         "shm_size": plan.shared_bytes,
         "tmpfs": dict(plan.scratch),
         "mounts": [_mount(target, *volume) for target, volume in plan.volumes.items()],
@@ -97,11 +141,12 @@ def _no_log() -> Any:
     return LogConfig(type="none")
 
 
-def make_volume() -> Volume:
-    """An empty volume of ours whose name says nothing. Raises InfraError."""
+def make_volume() -> str:
+    """An empty volume of ours, whose name says nothing. Raises InfraError."""
+    name = uuid.uuid4().hex
     with talking("making a volume"):
-        volume: Volume = engine().volumes.create(name=uuid.uuid4().hex, driver="local", labels=labels())
-        return volume
+        engine().api.create_volume(name, driver="local", labels=labels())
+    return name
 
 
 def remove_container(name: str) -> None:

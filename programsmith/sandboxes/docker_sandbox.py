@@ -7,34 +7,25 @@ out as an archive. The first process of a run is ours and reports to a folder th
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import resource
-import socket
 import time
 from collections.abc import Iterable, Iterator
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from programsmith.errors import InfraError
 from programsmith.payload.verifier import seccomp
 from programsmith.payload.verifier.launcher import Request, Result
 from programsmith.payload.verifier.model import FileEntry, Limits
-from programsmith.payload.verifier.pump import Flow
 from programsmith.payload.verifier.settle import Used, settle
 from programsmith.payload.verifier.wire import Flag, Order, decode_report, encode_order
-from programsmith.sandboxes import hostile
 from programsmith.sandboxes.base import Image, SandboxPlan, place_of, program_path
-from programsmith.sandboxes.docker_container import Plan, create, remove_container
+from programsmith.sandboxes.docker_archives import tree_of
+from programsmith.sandboxes.docker_container import Plan, create, remove_container, run
 from programsmith.sandboxes.docker_reaper import reap
-from programsmith.sandboxes.docker_streams import Streams
 from programsmith.sandboxes.docker_volumes import Volumes
-from programsmith.sandboxes.engine import engine, talking
-
-if TYPE_CHECKING:
-    from docker.models.containers import Container
 
 UID = 1000  # of the user that images have for an agent
 OWN = "/run/init"  # where the first process has its files, for root alone
@@ -44,7 +35,6 @@ _OWN_MEMORY, _OWN_PIDS = 64 << 20, 4
 _STACK, _STACK_MOST, _OPEN_FILES = 8 << 20, 64 << 20, 1024
 _SILENCE = 60.0  # seconds beyond the wall limit in which a container starts and ends
 _REPORT_BYTES = 1 << 20
-_SHOWN = 1 << 20, 1 << 32  # entries and bytes of a tree of ours that is shown
 
 
 class DockerSandbox:
@@ -54,7 +44,7 @@ class DockerSandbox:
 
     def __init__(self, plan: SandboxPlan, image: Image) -> None:
         self._plan = plan
-        self._image = image.id
+        self._image, self._profile = image.id, image.profile
         self._writable = (plan.workspace, *plan.writable)
         self._shown = (OWN, *(m.target for m in plan.mounts))
         self._ended = False
@@ -64,7 +54,7 @@ class DockerSandbox:
         try:
             self._volumes.fill(OWN, _own_files(), _ROOT)
             for mount in plan.mounts:
-                self._volumes.fill(mount.target, _tree_of(Path(mount.source)), _ROOT)
+                self._volumes.fill(mount.target, tree_of(Path(mount.source)), _ROOT)
         except BaseException:
             self.close()
             raise
@@ -81,12 +71,12 @@ class DockerSandbox:
         order = encode_order(_order(request, cwd, self._plan.workspace))
         self._volumes.fill(OWN, [FileEntry(f"{name}/request".encode(), content=order)], _ROOT)
         container = create(self._container(name, limits))
-        try:
-            flow, hits = _streamed(container, stdin, limits)
+        try:  # the first process ends a program that takes too long; here is only a backstop against its own silence
+            ended = run(container, stdin, limits.output_bytes, limits.wall_seconds + _SILENCE)
         finally:
-            remove_container(str(container.id))
-        used = Used(time.monotonic() - begun, 0.0, hits)
-        result = settle(decode_report(self._report(name)), flow, request, used)
+            remove_container(container)
+        used = Used(time.monotonic() - begun, 0.0, frozenset({"memory"} if ended.out_of_memory else ()))
+        result = settle(decode_report(self._report(name)), ended.flow, request, used)
         if result.fault:
             raise InfraError(f"sandbox run of {argv[0]!r}: {result.fault}")
         return result
@@ -105,7 +95,7 @@ class DockerSandbox:
             volumes=volumes,
             scratch={"/tmp": f"rw,exec,nosuid,nodev,mode=1777,{room}"},  # noqa: S108 - a path inside
             shared_bytes=limits.work_bytes,
-            stdin=True,
+            profile=self._profile,
         )
 
     def _report(self, name: str) -> bytes:
@@ -143,12 +133,6 @@ def _own_files() -> Iterator[FileEntry]:
         yield FileEntry(f"{package}/__init__.py".encode())
 
 
-def _tree_of(folder: Path) -> Iterator[FileEntry]:
-    """A tree of ours that is shown."""
-    with hostile.opened(folder, ()) as top:
-        yield from (e for e in hostile.read_tree(top, max_files=_SHOWN[0], max_bytes=_SHOWN[1]) if e.kind != "special")
-
-
 def _order(request: Request, cwd: str, workspace: str) -> Order:
     limits = request.limits
     return Order(
@@ -180,36 +164,3 @@ def _rlimits(limits: Limits) -> Iterator[tuple[int, int, int]]:
     yield resource.RLIMIT_STACK, _STACK, _STACK_MOST
     yield resource.RLIMIT_NOFILE, _OPEN_FILES, _OPEN_FILES
     yield resource.RLIMIT_CORE, 0, 0
-
-
-def _streamed(container: Container, stdin: bytes, limits: Limits) -> tuple[Flow, frozenset[str]]:
-    """Start the container and move its streams until it ends or passes a limit; what the engine saw hit.
-
-    The first process ends a program that takes too long; here is only a backstop against its own silence.
-    """
-    from docker.errors import APIError
-
-    with talking(f"running the container {container.id}"):
-        connection = _attached(container)
-        try:
-            container.start()
-            until = time.monotonic() + limits.wall_seconds + _SILENCE
-            flow = Streams(connection, stdin, limits.output_bytes, until).run()
-        finally:
-            connection.close()
-        if flow.over:
-            with contextlib.suppress(APIError):  # it ended by itself meanwhile
-                container.kill()
-        container.wait()
-        container.reload()
-        return flow, frozenset({"memory"} if container.attrs["State"]["OOMKilled"] else ())
-
-
-def _attached(container: Container) -> socket.socket:
-    wanted = {"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
-    stream: Any = engine().api.attach_socket(str(container.id), params=wanted)
-    raw = getattr(stream, "_sock", stream)  # over a unix socket the SDK hands out a file of it
-    connection = socket.socket(fileno=os.dup(raw.fileno()))
-    raw.close()
-    stream.close()
-    return connection
