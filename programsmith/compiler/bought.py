@@ -18,6 +18,7 @@ from programsmith.store.budget import Budget
 from programsmith.store.ledger import Ledger
 from programsmith.store.retry import retried
 from programsmith.store.slots import slot
+from programsmith.store.twin import twinned
 
 SLOTS = "blocks"
 
@@ -47,6 +48,7 @@ def _bought(turn: Turn, job: Job, key: str) -> Outcome:
     if turn.step.block not in PAID:
         return run(job)
     bound: Callable[[Job], float] | None = turn.subject.blocks.part(turn.step.block, "bound")
+    twinned(*turn.subject.folder.ledgers)
     budget = Budget(ledger=Ledger(turn.subject.folder.ledger), usd=turn.subject.values.get("budget", {}).get("usd"))
     with budget.reserved(turn.name, key, bound(job) if bound else 0.0) as took:
         outcome = run(job)

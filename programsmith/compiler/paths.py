@@ -16,6 +16,7 @@ from programsmith.compiler.stamp import FOOTING, STAMP
 from programsmith.records.trial import Assignment
 
 DIST = "dist/"
+LEDGERS = "ledger"
 SHELVES: Mapping[str, str] = MappingProxyType({"draft": "drafts", "shelve_easy": "easy", "shelve_hard": "hard"})
 
 
@@ -121,8 +122,14 @@ class Folder:
 
     @property
     def ledger(self) -> Path:
-        """What the spec reserved and spent."""
-        return self.root / "ledger.jsonl"
+        """What the spec reserved and spent, by the name that it has."""
+        own, twin = self.ledgers
+        return twin if twin.exists() and not own.exists() else own
+
+    @property
+    def ledgers(self) -> tuple[Path, Path]:
+        """Both names of the ledger: the second outlives the folder."""
+        return self.root / "ledger.jsonl", self.project.cache / LEDGERS / f"{self.name}.jsonl"
 
     def task(self, block: str, spot: Spot) -> str:
         """Task name: `tally:ingest`, `tally:r0:create`, `tally:r0:b1:triage`, `tally:r0:b0:trial:scripted:solver:3`."""

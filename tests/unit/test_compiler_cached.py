@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -159,6 +160,17 @@ def test_the_budget_ends_buying_before_the_call(small: Small) -> None:
     with pytest.raises(BudgetError, match=r"small:r0:trial may cost 0\.4 usd"):
         small.act("trial")
     assert not (small.root / "calls").exists()
+
+
+def test_what_was_spent_outlives_the_folder_of_the_spec(small: Small) -> None:
+    small.act("trial")
+    for folder in (small.subject.folder.root, small.root / "cache" / "store"):
+        shutil.rmtree(folder)
+    assert float(small.ledger.account().spent) == 0.1
+    small.values(budget={"usd": 0.45})
+    with pytest.raises(BudgetError, match=r"may cost 0\.4 usd; 0\.1 are spent"):
+        small.act("trial")
+    assert small.calls == 1
 
 
 def test_calls_that_ended_in_infra_keep_their_reservations_and_nothing_is_kept(small: Small) -> None:
