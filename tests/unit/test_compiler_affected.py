@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import pytest
 from programsmith.compiler.loader import asked_specs
 from programsmith.compiler.verbs import changed
 from programsmith.errors import InputError
+from tests.samples import toyread
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 RULES = {"soap": "kind: mild", "weights": "least: 3", "nose": "name: dog"}
@@ -59,10 +59,6 @@ class Checkout:
     def causes(self, base: str = "HEAD") -> dict[str, list[tuple[str, str, list[str]]]]:
         found = self.changed(base=base)["specs"]
         return {s["name"]: [(c["cause"], c["path"], c["blocks"]) for c in s["causes"]] for s in found}
-
-
-sys.path.insert(0, str(SAMPLES))
-import toyread  # noqa: E402
 
 
 @pytest.fixture
