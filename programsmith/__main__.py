@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 def main() -> int:
     """Run the command line. What it needs is imported when the stamps have no answer."""
+    from programsmith.compiler.quiet import until_begun
+
+    until_begun()
     from programsmith.compiler.early import answered
 
     return answered(sys.argv[1:], _run)

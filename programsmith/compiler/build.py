@@ -15,6 +15,7 @@ from doit import doit_cmd
 from doit.cmd_base import Command
 
 from programsmith.compiler.early import VERB, Look, answered
+from programsmith.compiler.quiet import until_begun
 from programsmith.errors import Exit
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ class Build(Command):  # type: ignore[misc]
 
     def execute(self, opt_values: Mapping[str, Any], pos_args: list[str]) -> int:
         """Build. The words `k=v` are what doit took out of the command line."""
+        until_begun()
         words = [*doit_words(), *pos_args]
         workers = opt_values["workers"] or default_workers()
 

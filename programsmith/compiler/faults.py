@@ -14,6 +14,7 @@ from typing import Self
 
 from programsmith.compiler.action import FULL
 from programsmith.compiler.events import Event, Kind, Tell
+from programsmith.compiler.quiet import begun
 from programsmith.compiler.view import Plain
 from programsmith.errors import Exit, ProgramSmithError
 
@@ -32,6 +33,7 @@ class Caught:
         self._tell = tell or Plain().show
 
     def __enter__(self) -> Self:
+        begun()
         return self
 
     def __exit__(

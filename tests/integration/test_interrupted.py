@@ -1,0 +1,47 @@
+"""An interrupt while a command still imports what it needs: one line, exit code 130, no traceback."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SAMPLE = Path(__file__).parents[1] / "samples" / "interrupted.py"
+LINE = "interrupted: run the same command again to go on\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "specs").mkdir()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "specs" / "toy.yaml").write_text("version: 1\nname: toy\nsource: {path: mine}\n")
+    return tmp_path
+
+
+def run(project: Path, module: str, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(SAMPLE), module, *words]
+    return subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize("module", ["programsmith.compiler.early", "programsmith.cli", "yaml", "doit.runner"])
+def test_programsmith_says_one_line(project: Path, module: str) -> None:
+    done = run(project, module, "programsmith", "build", "spec=toy")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", LINE)
+
+
+@pytest.mark.parametrize("module", ["programsmith.compiler.builds", "yaml"])
+def test_doit_says_one_line(project: Path, module: str) -> None:
+    done = run(project, module, "doit", "build", "spec=toy")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", LINE)
+
+
+def test_who_ignores_interrupts_is_not_ended_by_one(project: Path) -> None:
+    former = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        done = run(project, "programsmith.cli", "programsmith", "version")
+    finally:
+        signal.signal(signal.SIGINT, former)
+    assert (done.returncode, done.stderr) == (0, "")
