@@ -46,10 +46,16 @@ def _decode(kind: Any, value: Any) -> Any:
     if origin is tuple:
         return _decode_tuple(args, value)
     if origin is dict:
-        return {k: _decode(args[1], v) for k, v in value.items()}
+        return {k: _decode(args[1], v) for k, v in _mapping(kind, value).items()}
     if dataclasses.is_dataclass(kind):
-        return _decode_record(kind, value)
+        return _decode_record(kind, _mapping(kind, value))
     return _decode_scalar(kind, value)
+
+
+def _mapping(kind: Any, value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise TypeError(f"{kind}: wanted an object, got {type(value).__name__}")
+    return value
 
 
 def _decode_tuple(args: tuple[Any, ...], value: Any) -> tuple[Any, ...]:

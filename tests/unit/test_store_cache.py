@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -270,3 +271,16 @@ def test_two_who_want_the_same_work_on_it_once(tmp_path: Path) -> None:
     assert [process.returncode for process in running] == [0, 0, 0]
     assert sorted(said) == ["", "", "made\n"]
     assert {(tmp_path / n).read_text() for n in "123"} == {"made"}
+
+
+def test_who_only_looks_is_given_the_same_and_leaves_no_trace(tmp_path: Path, clean: Path) -> None:
+    root = tmp_path / "store"
+    assert isinstance(cache(root).look(KEY, {"r/clean/": tmp_path / "none"}), Miss)
+    assert not root.exists()
+    assert cache(root).publish(KEY, made({"r/clean/": clean})) is None
+    shutil.rmtree(root / "leases")
+    before = {path: path.stat().st_mtime_ns for path in root.rglob("*")}
+    found = cache(root).look(KEY, {"r/clean/": tmp_path / "seen"})
+    assert found == Hit(outcome={"word": "pass"})
+    assert (tmp_path / "seen" / "deep" / "run.sh").read_bytes() == SECRET
+    assert {path: path.stat().st_mtime_ns for path in root.rglob("*")} == before

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from programsmith.errors import InputError
-from programsmith.store.keys import Keys, keys
+from programsmith.store.keys import Keys, keys, known_keys
 
 
 def test_keys_are_made_once_for_their_owner_alone(tmp_path: Path) -> None:
@@ -70,3 +70,11 @@ def test_processes_that_make_the_key_at_once_agree(tmp_path: Path) -> None:
         subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=-1, text=True, env=env) for _ in range(4)
     ]
     assert len({process.communicate(timeout=60)[0] for process in running}) == 1
+
+
+def test_who_only_looks_makes_no_key(tmp_path: Path) -> None:
+    assert known_keys(tmp_path) == Keys(store=None, writer=None)
+    assert list(tmp_path.iterdir()) == []
+    assert known_keys(tmp_path, "0a" * 32).store == b"\n" * 32
+    made = keys(tmp_path)
+    assert known_keys(tmp_path) == made

@@ -12,7 +12,7 @@ import pytest
 
 from programsmith.errors import BudgetError, Exit, InfraError, InputError
 from programsmith.store.budget import Budget
-from programsmith.store.ledger import Ledger
+from programsmith.store.ledger import Ledger, account_of
 
 
 @pytest.fixture
@@ -138,3 +138,17 @@ def test_a_full_disk_reserves_nothing_and_keeps_the_ledger_whole(ledger: Ledger)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert ledger.path.read_bytes() == whole
+
+
+def test_who_only_looks_at_a_ledger_changes_no_byte_of_it(ledger: Ledger) -> None:
+    assert ledger.look() == []
+    assert not ledger.path.parent.exists()
+    Budget(ledger=ledger, usd=1.0).reserve("toy:trial:0", "k", 0.5)
+    torn = ledger.path.read_bytes() + b'{"at": 1'
+    ledger.path.write_bytes(torn)
+    assert account_of(ledger.look()).reserved == Decimal("0.5")
+    assert ledger.path.read_bytes() == torn
+    with ledger.path.open("ab") as out:
+        out.write(b"\n")
+    with pytest.raises(InfraError, match=":2: the ledger is damaged"):
+        ledger.look()
