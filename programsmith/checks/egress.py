@@ -23,7 +23,7 @@ NEEDED = ("tcp:loopback", "udp:loopback", "abstract", "socket")
 
 def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:
     """Try every way in both stages."""
-    with listening(scene.scratch) as host:
+    with listening() as host:
         control = _said(host, _unsandboxed(host, parameters["seconds"]))
         ways = sorted(way for way, end in control.items() if end == "open")
         missing = [way for way in NEEDED if way not in ways]

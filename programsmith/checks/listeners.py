@@ -1,6 +1,7 @@
 """Listeners on the host that answer whatever reaches them: TCP, UDP, an abstract socket and one with a path.
 
-In: a folder for the socket. Out: how to reach them, and what they heard. Every listener is closed at the end.
+Out: how to reach them, and what they heard. Every listener is closed at the end. The socket with a path lies in a
+temporary folder: a path of a socket is short, and a project may lie deep.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import os
 import selectors
 import socket
+import tempfile
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -41,11 +43,11 @@ class Listeners:
 
 
 @contextmanager
-def listening(folder: Path) -> Iterator[Listeners]:
+def listening() -> Iterator[Listeners]:
     """Listen until the block ends. Raises InfraError where the host has no loopback."""
     with ExitStack() as stack:
         try:
-            sockets, found = _open(stack, folder)
+            sockets, found = _open(stack, Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="probe-"))))
         except OSError as fault:
             raise InfraError(f"cannot listen on this host's loopback: {fault}") from fault
         stop = threading.Event()
@@ -66,12 +68,15 @@ def _open(stack: ExitStack, folder: Path) -> tuple[dict[socket.socket, str], Lis
     if family == socket.AF_INET6:
         udp.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
     udp.bind((place, 0))
+    folder.chmod(0o755)
     name, path = f"programsmith-{os.getpid()}-{os.urandom(4).hex()}", str(folder / "probe.sock")
     named = {"abstract": "\0" + name, "socket": path}
     sockets = {tcp: "tcp", udp: "udp"}
     for kind, address in named.items():
         way = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
         way.bind(address)
+        if kind == "socket":
+            os.chmod(path, 0o777)  # noqa: S103 - whoever comes this far must be heard
         way.listen()
         sockets[way] = kind
     addresses = (

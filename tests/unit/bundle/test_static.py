@@ -269,6 +269,11 @@ def test_a_stage_with_the_hosts_network_makes_egress_red(toy, stage, tmp_path):
     assert "build stage" in red["egress"]
 
 
+def test_a_project_that_lies_deep_is_judged_like_any_other(toy, tmp_path):
+    deep = toy.copy(tmp_path / ("d" * 120))
+    assert judged(deep, RUNNING) == {}
+
+
 def test_egress_knows_nothing_where_its_control_fails(toy, monkeypatch):
     monkeypatch.setattr(egress, "NEEDED", (*egress.NEEDED, "tcp:moon"))
     with pytest.raises(InfraError, match="tcp:moon"):
