@@ -17,7 +17,7 @@ from programsmith.payload.verifier.launcher import Mount, View
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.payload.verifier.plan import ReceiptRule
 from programsmith.payload.verifier.tree import write_tree
-from programsmith.sandboxes.base import Sandbox, SandboxPlan
+from programsmith.sandboxes.base import Image, Sandbox, SandboxPlan
 
 SOURCE = b"source"
 _PLAIN, _RUNS, _ANY = 0o644, 0o755, 0o777
@@ -30,7 +30,7 @@ def lay(folder: Path, app: Iterable[FileEntry], source: Iterable[FileEntry] = ()
     return folder
 
 
-def plan(view: View, app: Path, mounts: tuple[Mount, ...], seed: int) -> SandboxPlan:
+def plan(view: View | Image, app: Path, mounts: tuple[Mount, ...], seed: int) -> SandboxPlan:
     """The sandbox of one attempt."""
     own = {
         b"HOME": HOME.encode(),

@@ -10,36 +10,40 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from programsmith.agents import place
 from programsmith.agents.base import HOME, AgentResult, AgentTask, Made
 from programsmith.agents.keys import Attempt, Surface, trial_key
 from programsmith.agents.registry import agent
 from programsmith.agents.transcript import encode, trajectory
+from programsmith.bundle import images
 from programsmith.bundle.manifest import Manifest
 from programsmith.bundle.solution import solution
 from programsmith.bundle.tree import APP, read_bundle
 from programsmith.errors import InfraError
 from programsmith.job import Job
+from programsmith.payload.verifier.launcher import View
 from programsmith.payload.verifier.model import FileEntry, Limits
 from programsmith.payload.verifier.plan import ReceiptRule, decode_policy
 from programsmith.records import codec
 from programsmith.records.lock import Lock
 from programsmith.records.outcome import Outcome, Word
 from programsmith.records.trial import Assignment, Stop, Trial
-from programsmith.sandboxes import open_sandbox
+from programsmith.sandboxes import docker_seccomp, open_sandbox
+from programsmith.sandboxes.base import BUBBLEWRAP, DOCKER, Image
 from programsmith.sandboxes.shared import shared_root
 from programsmith.sources.tree import read_tar, tree_digest, write_tar
 from programsmith.spec.duration import seconds
 from programsmith.toolchains.load import toolchains
 from programsmith.toolchains.model import Toolchain
-from programsmith.toolchains.views import agent_toolchains, agent_view
+from programsmith.toolchains.views import agent_view
 
 NUMBER = 1
 """Raised when an attempt comes to mean something else by a change of code: then every trial is bought anew."""
-KIND = "bubblewrap"
 INSTRUCTION = "instruction.md"
 OWN_FIELDS = (
     "agent",
@@ -62,6 +66,9 @@ class Scene:
     manifest: Manifest
     target: Toolchain
     limits: Limits
+    places: Mapping[str, Any]
+    suite: str
+    profile: str
 
     @property
     def bundle(self) -> Path:
@@ -111,7 +118,7 @@ def key(job: Job) -> str:
     surface = Surface(
         instruction=scene.manifest.files[INSTRUCTION],
         app=ours,
-        toolchains=agent_toolchains(scene.target),
+        toolchains=scene.places["toolchains"],
         limits=scene.limits,
     )
     attempt = Attempt(
@@ -120,7 +127,7 @@ def key(job: Job) -> str:
         model=which.model,
         parameters={name: value for name, value in entry.items() if name not in OWN_FIELDS and value is not None},
         oracle_access=_access(scene),
-        backend=KIND,
+        backend=scene.places["kind"],
         index=which.index,
         generation=job.spec("generation", int),
     )
@@ -138,6 +145,9 @@ def _scene(job: Job) -> Scene:
         manifest=manifest,
         target=toolchains(job.rules("toolchains"))[manifest.target_language],
         limits=_limits(job),
+        places=codec.load(job.inputs["r/places.json"], dict),
+        suite=job.rules("containers")["suite"],
+        profile=docker_seccomp.text(job.rules("seccomp")),
     )
 
 
@@ -163,7 +173,7 @@ def _access(scene: Scene) -> str:
 def _attempt(scene: Scene) -> tuple[AgentResult, place.Collected]:
     """Open the sandbox, let the agent run, end all of it, collect."""
     job, who = scene.job, agent(scene.which.agent)
-    view = agent_view(scene.target, scene.manifest.build_packages)
+    view = ROOTS[scene.places["kind"]](scene)
     app = place.lay(job.scratch / "app", _app(scene), _source(scene))
     sandbox = open_sandbox(place.plan(view, app, who.mounts(scene.made), scene.which.index))
     try:
@@ -185,6 +195,22 @@ def _attempt(scene: Scene) -> tuple[AgentResult, place.Collected]:
         return result, place.collect(sandbox, _receipt(scene))
     finally:
         sandbox.close()
+
+
+def _view(scene: Scene) -> View:
+    return agent_view(scene.target, scene.manifest.build_packages)
+
+
+def _image(scene: Scene) -> Image:
+    """The agent's image, built again where the engine has lost it. Raises PrerequisiteError, InfraError."""
+    base = images.require_base(scene.target, scene.suite)
+    more = bool(scene.manifest.build_packages)
+    built = images.bundle_image(scene.bundle, images.Side.AGENT, base, more_packages=more)
+    return Image(id=built, profile=scene.profile)
+
+
+ROOTS: Mapping[str, Callable[[Scene], View | Image]] = {BUBBLEWRAP: _view, DOCKER: _image}
+"""What an agent's sandbox is made of, by the kind of the places that the block images proved."""
 
 
 def _require_room(wanted: int) -> None:

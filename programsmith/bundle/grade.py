@@ -20,9 +20,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from programsmith.bundle import ready
+from programsmith.bundle.container import contained
 from programsmith.errors import InfraError, boundary
 from programsmith.payload.verifier.plan import decode_plan
 from programsmith.payload.verifier.unseal import SECRET_NAME
+from programsmith.sandboxes.base import DOCKER
 
 _REWARD_BYTES = 4096
 _DETAILS_BYTES = 64 << 20
@@ -45,18 +47,15 @@ def grade(
 
     `fresh` starts a verifier for it alone: for whoever has something to do with the start.
     """
-    words = ["--submission", str(submission)]
-    return _verify(bundle, words, environment, (out,), secret, fresh=fresh)[0]
+    return _verify(bundle, [("--submission", str(submission))], environment, (out,), secret, fresh=fresh)[0]
 
 
 def grade_all(
     bundle: Path, submissions: Mapping[Path, Path], environment: Path, secret: bytes | None = None
 ) -> list[Grade]:
     """Grade several submissions, each by the folder for its grade, in one verifier. Raises InfraError, for any."""
-    subjects = [word for submission in submissions.values() for word in ("--submission", str(submission))]
-    if not subjects:
-        return []
-    return _verify(bundle, subjects, environment, tuple(submissions), secret)
+    subjects = [("--submission", str(submission)) for submission in submissions.values()]
+    return _verify(bundle, subjects, environment, tuple(submissions), secret) if subjects else []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,12 +68,12 @@ class Oracle:
 
 def replay(bundle: Path, oracle: Oracle, environment: Path, out: Path, secret: bytes | None = None) -> Grade:
     """Run every case of the bundle on the oracle at the run stage. Raises InfraError."""
-    return _verify(bundle, ["--replay", str(oracle.tree), oracle.program], environment, (out,), secret)[0]
+    return _verify(bundle, [("--replay", str(oracle.tree), oracle.program)], environment, (out,), secret)[0]
 
 
 def _verify(
     bundle: Path,
-    subjects: Sequence[str],
+    subjects: Sequence[tuple[str, ...]],
     environment: Path,
     outs: Sequence[Path],
     secret: bytes | None,
@@ -86,10 +85,16 @@ def _verify(
         seconds = decode_plan((tests / "plan.json").read_bytes()).timeout_seconds
         for out in outs:
             out.mkdir(parents=True, exist_ok=True)
+    with boundary(InfraError, f"{environment}: no environment file", OSError, ValueError, KeyError, TypeError):
+        place: Mapping[str, Any] = json.loads(environment.read_bytes())
+        is_contained = place["kind"] == DOCKER
+    if is_contained:
+        said = [contained(bundle, place, s, out, secret, seconds) for s, out in zip(subjects, outs, strict=True)]
+        return [read_grade(out, one) for out, one in zip(outs, said, strict=True)]
     places = [word for out in outs for word in ("--out", str(out))]
-    words = ["--tests", str(tests), "--launcher", str(environment), *subjects, *places]
-    said = _run(tests / "verify.pyz", words, secret, seconds * len(outs), fresh=fresh)
-    return [read_grade(out, said) for out in outs]
+    words = ["--tests", str(tests), "--launcher", str(environment), *(w for s in subjects for w in s), *places]
+    told = _run(tests / "verify.pyz", words, secret, seconds * len(outs), fresh=fresh)
+    return [read_grade(out, told) for out in outs]
 
 
 def _run(program: Path, words: Sequence[str], secret: bytes | None, seconds: float, *, fresh: bool) -> str:

@@ -31,8 +31,6 @@ from programsmith.toolchains.load import toolchains
 from programsmith.toolchains.model import Toolchain
 from programsmith.toolchains.recipe import BuildRequest
 
-AGENT_PACKAGES = ("bash", "python3")  # /app/check is Python
-VERIFIER_PACKAGES = ("bash", "python3", "python3-cryptography", "bubblewrap")
 T = TypeVar("T")
 
 
@@ -91,7 +89,7 @@ def ingredients(job: Work, split: Split) -> Ingredients:
         slots=limits["task"]["slots"],
         compare=_compare(job),
         agent_seconds=seconds(job.spec("budget.agent_wall", object), "budget.agent_wall"),
-        image=_image(target, limits["task"], _shared_packages(job, candidate)),
+        image=_image(target, limits["task"], job.rules("containers"), _shared_packages(job, candidate)),
         template=job.rules("prompts/instruction.md"),
         check=check_pyz(),
         verify=verify_pyz(),
@@ -158,11 +156,12 @@ def _shared_packages(job: Work, candidate: Candidate) -> tuple[str, ...]:
     return tuple(job.spec("build", dict).get("packages") or ()) if same else ()
 
 
-def _image(target: Toolchain, rule: Mapping[str, Any], shared: tuple[str, ...]) -> Image:
+def _image(target: Toolchain, rule: Mapping[str, Any], containers: Mapping[str, Any], shared: tuple[str, ...]) -> Image:
+    packages = containers["packages"]
     return Image(
         base=target.public_base,
-        agent_packages=(*target.packages, *shared, *AGENT_PACKAGES),
-        verifier_packages=(*target.packages, *shared, *VERIFIER_PACKAGES),
+        agent_packages=(*target.packages, *shared, *packages["agent"]),
+        verifier_packages=(*target.packages, *shared, *packages["verifier"]),
         build_packages=shared,
         cpus=rule["cpus"],
         memory_mb=rule["memory_mb"],

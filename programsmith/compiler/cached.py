@@ -28,7 +28,7 @@ HOST = "host"
 """The cause that such a block answers by itself: another host is a drift of the same place, not another question."""
 PAID = frozenset({"trial"})
 """Blocks whose code is no part of their key: what they bought stays bought until their NUMBER is another."""
-CLEAR = frozenset({"lock.json", "candidates.json", "candidate.json", "r/environments.json"})
+CLEAR = frozenset({"lock.json", "candidates.json", "candidate.json", "r/environments.json", "r/places.json"})
 """Artifacts that a store may show; every other one is sealed, and so is the answer of a block that touches one."""
 
 

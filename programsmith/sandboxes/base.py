@@ -14,6 +14,9 @@ from programsmith.errors import InputError
 from programsmith.payload.verifier.launcher import Mount, Result, View
 from programsmith.payload.verifier.model import FileEntry, Limits
 
+BUBBLEWRAP, DOCKER = "bubblewrap", "docker"
+"""The backends, as specs, environments and records name them."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Image:

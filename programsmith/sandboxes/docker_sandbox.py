@@ -21,7 +21,7 @@ from programsmith.payload.verifier.launcher import Request, Result
 from programsmith.payload.verifier.model import FileEntry, Limits
 from programsmith.payload.verifier.settle import Used, settle
 from programsmith.payload.verifier.wire import Flag, Order, decode_report, encode_order
-from programsmith.sandboxes.base import Image, SandboxPlan, place_of, program_path
+from programsmith.sandboxes.base import DOCKER, Image, SandboxPlan, place_of, program_path
 from programsmith.sandboxes.docker_archives import tree_of
 from programsmith.sandboxes.docker_container import Plan, create, remove_container, run
 from programsmith.sandboxes.docker_reaper import reap
@@ -40,7 +40,7 @@ _REPORT_BYTES = 1 << 20
 class DockerSandbox:
     """Sandbox over a Docker engine."""
 
-    name = "docker"
+    name = DOCKER
 
     def __init__(self, plan: SandboxPlan, image: Image) -> None:
         self._plan = plan

@@ -22,7 +22,12 @@ _NATIVE = ("SCMP_ARCH_X86_64", "SCMP_ARCH_AARCH64")
 @cache
 def seccomp_profile() -> str:
     """The profile of every container. Raises InputError."""
-    return json.dumps(profile(Rulebook(None).load("seccomp")), sort_keys=True)
+    return text(Rulebook(None).load("seccomp"))
+
+
+def text(rule: Mapping[str, Any]) -> str:
+    """The profile of a rule as the engine takes it."""
+    return json.dumps(profile(rule), sort_keys=True)
 
 
 def profile(rule: Mapping[str, Any]) -> dict[str, Any]:

@@ -25,6 +25,9 @@ from programsmith.sandboxes.docker_container import (
 from programsmith.sandboxes.docker_reaper import reap
 
 OUT = "/logs/verifier"
+TEMPORARY = "/tmp"  # noqa: S108 - a place inside; the grader's, on disk
+CLOSED = FileEntry(b".", "dir", 0o700)
+"""The top of what is shown is the grader's alone; it opens what a case may see."""
 _SAID = 1 << 20  # bytes of each stream that are kept
 _LEFT_FILES, _LEFT_BYTES = 64, 256 << 20
 
@@ -49,7 +52,7 @@ def verify(
     volumes: dict[str, tuple[str, bool]] = {}
     container = ""
     try:
-        for place in (*shown, OUT):
+        for place in (*shown, OUT, TEMPORARY):
             volumes[place] = make_volume(), True
         container = create(
             Plan(
@@ -66,7 +69,7 @@ def verify(
             )
         )
         for place, folder in shown.items():
-            docker_archives.fill(container, place, docker_archives.tree_of(folder), 0)
+            docker_archives.fill(container, place, [CLOSED, *docker_archives.tree_of(folder)], 0)
         ended = run(container, b"", _SAID, seconds)
         return ended, docker_archives.take(container, OUT, max_files=_LEFT_FILES, max_bytes=_LEFT_BYTES)
     finally:

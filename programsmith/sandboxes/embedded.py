@@ -21,7 +21,7 @@ from programsmith.payload.verifier.launchers import bubblewrap
 from programsmith.payload.verifier.model import FileEntry, Limits
 from programsmith.payload.verifier.wire import check_paths
 from programsmith.sandboxes import hostile
-from programsmith.sandboxes.base import SandboxPlan, place_of, program_path
+from programsmith.sandboxes.base import BUBBLEWRAP, SandboxPlan, place_of, program_path
 from programsmith.sandboxes.config import FIRST_UID, launcher_config
 from programsmith.sandboxes.shared import shared_root
 from programsmith.sandboxes.view import unrestricted
@@ -30,7 +30,7 @@ from programsmith.sandboxes.view import unrestricted
 class EmbeddedSandbox:
     """Sandbox over the launcher of this host."""
 
-    name = "bubblewrap"
+    name = BUBBLEWRAP
 
     def __init__(self, plan: SandboxPlan) -> None:
         if not isinstance(plan.view, View):

@@ -175,7 +175,7 @@ def _content(tar: tarfile.TarFile, member: tarfile.TarInfo, room: int) -> bytes 
 
 
 def write_tar_bytes(entries: Iterable[FileEntry], owner: int) -> bytes:
-    """The entries as a tar for an engine: in their order, folders with mode 755, all of them `owner`'s."""
+    """The entries as a tar for an engine: in their order, all of them `owner`'s, folders enterable."""
     raw = io.BytesIO()
     with tarfile.open(
         fileobj=raw, mode="w", format=tarfile.GNU_FORMAT, encoding="utf-8", errors="surrogateescape"
@@ -183,7 +183,7 @@ def write_tar_bytes(entries: Iterable[FileEntry], owner: int) -> bytes:
         for entry in entries:
             member = tarfile.TarInfo(entry.path.decode("utf-8", "surrogateescape"))
             member.uid = member.gid = owner
-            member.mode = 0o755 if entry.kind == "dir" else entry.mode & 0o7777
+            member.mode = entry.mode & 0o7777 if entry.kind != "dir" or entry.mode & 0o100 else 0o755
             if entry.kind == "file":
                 member.size = len(entry.content)
                 tar.addfile(member, io.BytesIO(entry.content))

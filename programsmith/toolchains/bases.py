@@ -29,6 +29,7 @@ REPOSITORY = "programsmith/base"
 RECIPE = Path(__file__).parent.parent / "payload" / "base"
 _APT = Path("/etc/apt")
 _STALE = 'Acquire::Check-Valid-Until "false";\nAcquire::Check-Date "false";\n'  # an archive's snapshot stays good
+_EPOCH = 315532800  # 1980-01-01
 _SAYS = 2000  # characters of a log that an error shows
 
 
@@ -85,7 +86,16 @@ def _bootstrap(tree: Path, rule: Mapping[str, Any]) -> None:
     if shutil.which("debootstrap") is None:
         raise PrerequisiteError("bases: debootstrap is not installed; run: apt-get install -y debootstrap")
     tree.mkdir(mode=0o755)
-    words = ["debootstrap", f"--variant={rule['variant']}", rule["suite"], str(tree), *_mirror(rule["suite"])]
+    epoch = f"SOURCE_DATE_EPOCH={_EPOCH}"  # the day on which accounts were changed is no part of a base
+    words = [
+        "env",
+        epoch,
+        "debootstrap",
+        f"--variant={rule['variant']}",
+        rule["suite"],
+        str(tree),
+        *_mirror(rule["suite"]),
+    ]
     done = subprocess.run(words, check=False, capture_output=True, stdin=subprocess.DEVNULL)
     for place in ("proc", "sys"):
         if os.path.ismount(tree / place):  # the host's: a tar of it would hold environments of the host's processes

@@ -27,6 +27,12 @@ def numbers(version: str) -> tuple[int, ...]:
     return tuple(found)
 
 
+def dotted(said: bytes) -> str:
+    """The first dotted number in what a version command says; empty where there is none."""
+    found = re.search(rb"\d+(\.\d+)+", said)
+    return found[0].decode("ascii") if found else ""
+
+
 def at_least(version: str, minimum: str) -> bool:
     """Whether a version is known and not older."""
     return bool(version) and numbers(version) >= numbers(minimum)

@@ -27,7 +27,7 @@ from programsmith.toolchains.packages import (
     matching,
     prefer_archives,
 )
-from programsmith.toolchains.versions import at_least
+from programsmith.toolchains.versions import at_least, dotted
 
 LIBRARY = re.compile(r"^/usr/lib/(?:[^/]+-linux-gnu/)?lib[^/]+\.so\.[0-9.]+$")
 PROGRAM_FOLDERS = ("/usr/bin/", "/usr/sbin/")
@@ -63,9 +63,15 @@ def agent_view(tc: Toolchain, packages: Sequence[str] = ()) -> View:
 
 
 def agent_toolchains(tc: Toolchain) -> dict[str, str]:
-    """Versions of what an agent builds and works with, by name."""
+    """Versions of what an agent builds and works with in a view, by name."""
     ours = {} if _brings_python(tc) else {PYTHON: ".".join(map(str, sys.version_info[:3]))}
     return {tc.language: toolchain_version(tc), **ours}
+
+
+def version_commands(tc: Toolchain) -> dict[str, tuple[str, ...]]:
+    """How to ask for the same versions where programs have their usual names."""
+    ours = {} if _brings_python(tc) else {PYTHON: (PYTHON, "--version")}
+    return {tc.language: (tc.interpreter.program, "--version") if tc.interpreter else tc.version_command, **ours}
 
 
 def _brings_python(tc: Toolchain) -> bool:
@@ -118,8 +124,7 @@ def program_version(command: tuple[str, ...]) -> str:
     if not shutil.which(command[0]):
         return ""
     done = subprocess.run(command, capture_output=True, check=False, stdin=subprocess.DEVNULL)
-    found = re.search(rb"\d+(\.\d+)+", done.stdout + done.stderr)
-    return found[0].decode("ascii") if found else ""
+    return dotted(done.stdout + done.stderr)
 
 
 def toolchain_version(tc: Toolchain) -> str:

@@ -124,6 +124,7 @@ RULES: dict[str, Mapping[str, Any]] = {
     "batches": {"first": 2},
     "candidates": {"lines.full": 6000},
     "checks": {"checks.0.id": "other"},
+    "containers": {"suite": "other"},
     "defences": {"defences.0.stops": "other"},
     "goldens": {"one_outcome_least": 4},
     "licenses": {"residue_letters": 201},
@@ -132,6 +133,7 @@ RULES: dict[str, Mapping[str, Any]] = {
     "overlap": {"benchmarks": {}},
     "retries": {"attempts": 4},
     "routes": {"probe.hacked": {"end": "drop"}},
+    "seccomp": {"families": [1]},
     "toolchains": {"host": ["/nowhere"]},
     "triage": {"passed": 0.9},
 }

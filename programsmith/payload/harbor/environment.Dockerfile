@@ -1,8 +1,10 @@
 # The agent's container: the toolchain, the task below /app, a user without rights. Nothing of the verifier is here.
 ARG BASE=$base
 FROM $${BASE}
-RUN apt-get update && apt-get install -y --no-install-recommends $packages && rm -rf /var/lib/apt/lists/*
-RUN useradd --create-home --uid 1000 --shell /bin/bash agent
+ARG PACKAGES="$packages"
+RUN dpkg -s $$PACKAGES >/dev/null 2>&1 || { apt-get update && apt-get install -y --no-install-recommends $$PACKAGES; }
+RUN rm -rf /var/lib/apt/lists/*
+RUN SOURCE_DATE_EPOCH=315532800 useradd --create-home --uid 1000 --shell /bin/bash agent
 COPY app /app
 RUN mkdir -p /app/submission && chown agent:agent /app/submission
 WORKDIR /app

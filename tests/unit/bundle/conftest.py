@@ -254,7 +254,7 @@ def toy(toys: Callable[[str, str], Toy], tmp_path: Path) -> Toy:
     return toys("python", "python").copy(tmp_path / "toy")
 
 
-READS = ("r/manifest.json", "r/bundle/", "r/environments.json", "lock.json", "source.tar")
+READS = ("r/manifest.json", "r/bundle/", "r/environments.json", "r/places.json", "lock.json", "source.tar")
 
 
 @dataclass
@@ -292,7 +292,7 @@ class Bench:
         spec = {"budget": {"agent_wall": self.wall}, "generation": self.generation, "task": {"oracle_access": "none"}}
         return Job(
             spec=Tracked("spec field", spec, ("budget.agent_wall", "generation", "task.oracle_access")),
-            rules=Rules(self.rule, ("limits", "toolchains")),
+            rules=Rules(self.rule, ("limits", "toolchains", "containers", "seccomp")),
             inputs={**{name: self.toy.path(name) for name in READS}, "t/artifact.tar": own["t/artifact.tar"]},
             outputs=own,
             scratch=scratch,

@@ -72,7 +72,8 @@ def test_a_reward_that_is_no_regular_file_is_infra(tmp_path: Path, kind: str) ->
 
 
 def bundle(root: Path, program: bytes, seconds: float) -> Path:
-    """A bundle whose verifier is another program: what the host does with it is under test."""
+    """A bundle whose verifier is another program, and `e` beside it: what the host does with it is under test."""
+    (root.parent / "e").write_text('{"kind": "bubblewrap"}')
     (root / "tests").mkdir(parents=True)
     plan = Plan(reward="binary", threshold=0.0, slots=1, timeout_seconds=seconds, public=(), held_out=("c0",))
     (root / "tests" / "plan.json").write_bytes(encode_plan(plan))

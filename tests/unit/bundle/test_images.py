@@ -9,6 +9,7 @@ from programsmith.blocks import images
 from programsmith.errors import PrerequisiteError
 from programsmith.records.outcome import Word
 from programsmith.rulebook.load import Rulebook
+from programsmith.sandboxes.engine import engine
 
 
 def test_the_environment_names_a_view_per_stage_and_one_fingerprint(toy):
@@ -16,6 +17,10 @@ def test_the_environment_names_a_view_per_stage_and_one_fingerprint(toy):
     assert set(value) == {"kind", "fingerprint", "build", "run"}
     assert value["kind"] == "bubblewrap"
     assert value["build"]["view"]["fingerprint"] != value["run"]["view"]["fingerprint"]
+    record = json.loads(toy.path("r/places.json").read_bytes())
+    assert record["fingerprint"] == value["fingerprint"]
+    assert set(record["views"]) == {"build", "run"}
+    assert record["toolchains"]["python"].startswith("3.")
 
 
 def test_the_same_host_gives_the_same_environment(toy):
@@ -26,13 +31,21 @@ def test_the_same_host_gives_the_same_environment(toy):
     assert toy.path("r/environments.json").read_bytes() == before
 
 
-def test_docker_is_refused_with_what_to_do(toy):
+@pytest.fixture
+def no_engine(monkeypatch, tmp_path):
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/nobody")
+    engine.cache_clear()
+    yield
+    engine.cache_clear()
+
+
+def test_docker_without_an_engine_is_refused_with_what_to_do(toy, no_engine):
     toy.spec["sandbox"] = "docker"
-    with pytest.raises(PrerequisiteError, match="bubblewrap or auto"):
+    with pytest.raises(PrerequisiteError, match=r"apt-get install -y docker\.io"):
         images.run(toy.job("images"))
 
 
-def test_auto_takes_the_embedded_backend(toy):
+def test_auto_takes_the_embedded_backend_without_an_engine(toy, no_engine):
     toy.spec["sandbox"] = "auto"
     assert images.run(toy.job("images")).evidence["kind"] == "bubblewrap"
 

@@ -1,0 +1,120 @@
+"""The two images of a bundle: its Dockerfiles' contexts, built on a base that the engine has.
+
+In: a bundle, a language's toolchain, the container rule. Out: images whose content was looked at, tagged by what they
+are made of, so that an image is built once. A base is one that was made from the distribution's packages, else the
+public one where somebody fetched it. Refused: an engine that has neither, with the commands that provide them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from programsmith.bundle.tree import read_bundle
+from programsmith.errors import InfraError, PrerequisiteError
+from programsmith.payload.verifier.model import FileEntry
+from programsmith.sandboxes.base import Image
+from programsmith.sandboxes.docker_archives import take
+from programsmith.sandboxes.docker_container import Plan, create, remove_container
+from programsmith.sandboxes.docker_images import build_image, content_digest, context_digest
+from programsmith.sandboxes.engine import find_image
+from programsmith.toolchains.bases import base_tag, command
+from programsmith.toolchains.model import Toolchain
+
+NO_NETWORK, HOST_NETWORK = "none", "host"
+_CAPS = {"max_files": 1 << 18, "max_bytes": 1 << 32}
+
+
+class Side(StrEnum):
+    """Whose container."""
+
+    AGENT = "agent"
+    VERIFIER = "verifier"
+
+
+CONTEXT = {Side.AGENT: "environment/", Side.VERIFIER: "tests/"}
+SHOWN = {Side.AGENT: ("/app", "app/"), Side.VERIFIER: ("/tests", "")}
+"""Where an image has its context's files: all of them, or those below a folder of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Base:
+    """A base that the engine has. `whole` says that it holds every package that a bundle's Dockerfiles ask for."""
+
+    tag: str
+    id: str
+    whole: bool
+
+
+def find_base(target: Toolchain, suite: str) -> Base | None:
+    """The base for a language; None where the engine has none. Raises PrerequisiteError (no engine), InfraError."""
+    for tag, whole in ((base_tag(target.language, suite), True), (target.public_base, False)):
+        found = find_image(tag)
+        if found is not None:
+            return Base(tag=tag, id=str(found.id), whole=whole)
+    return None
+
+
+def require_base(target: Toolchain, suite: str) -> Base:
+    """The base for a language. Raises PrerequisiteError with what provides it, InfraError."""
+    found = find_base(target, suite)
+    if found is None:
+        raise PrerequisiteError(
+            f"sandbox: docker: the engine has no base image for {target.language}; run: {command(target.language)} "
+            f"(from packages, as root) or: docker pull {target.public_base}"
+        )
+    return found
+
+
+def image_tag(side: Side, digest: str) -> str:
+    """The tag of a bundle's image, by the digest of its context and base."""
+    return f"programsmith/{side}:{digest[:32]}"
+
+
+def bundle_image(bundle: Path, side: Side, base: Base, *, more_packages: bool) -> str:
+    """The id of one image, built if need be; with `more_packages` its Dockerfile asks for what no base holds.
+
+    Raises InfraError.
+    """
+    files = context(bundle, side)
+    tag = image_tag(side, context_digest(files, base.id))
+    found = find_image(tag)
+    if found is None:
+        network = HOST_NETWORK if more_packages or not base.whole else NO_NETWORK
+        found = build_image(files, tag, {"BASE": base.tag}, network)
+    return str(found.id)
+
+
+def context(bundle: Path, side: Side) -> list[FileEntry]:
+    """The build context of one side."""
+    top = CONTEXT[side]
+    found = read_bundle(bundle).items()
+    return [FileEntry(p.removeprefix(top).encode(), "file", e.mode, e.content) for p, e in found if p.startswith(top)]
+
+
+def examined(bundle: Path, side: Side, image: str, rule: Mapping[str, Any], profile: str) -> Image:
+    """The image with its content digest, when it holds the bundle's files and no others. Raises InfraError."""
+    found = find_image(image)
+    if found is None:
+        raise InfraError(f"Docker engine: the image {image} is gone; run again")
+    place, below = SHOWN[side]
+    wanted = {e.path.removeprefix(below.encode()): e.content for e in context(bundle, side)
+              if e.path.startswith(below.encode())}  # fmt: skip
+    shown = {e.path: e.content for e in _files(image, place) if e.kind != "dir"}
+    if shown != wanted:
+        odd = min({*shown.items()} ^ {*wanted.items()})[0]
+        raise InfraError(f"the {side}'s image is not what the bundle holds: {odd!r} in {place} differs")
+    digest = content_digest(found, [*rule["machine"], *rule["volatile"]])
+    return Image(id=image, digest=digest, profile=profile)
+
+
+def _files(image: str, place: str) -> tuple[FileEntry, ...]:
+    """What an image has in a place, read from a container that never starts."""
+    container = create(Plan(image=image, command=["true"], workdir="/", memory_bytes=1 << 26, pids=8))
+    try:
+        return take(container, place, max_files=_CAPS["max_files"], max_bytes=_CAPS["max_bytes"])
+    finally:
+        remove_container(container)
