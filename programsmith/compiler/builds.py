@@ -26,6 +26,7 @@ from programsmith.compiler.stamping import Seen, Stamps
 from programsmith.compiler.turn import Subject
 from programsmith.compiler.view import view
 from programsmith.errors import Exit, InputError, ProgramSmithError
+from programsmith.sandboxes.scratch import reap_scratch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +50,8 @@ def build_asked(args: Sequence[str], start: Path, ways: Ways) -> Exit:
             raise InputError(f"-n {ways.workers}: wanted a number of workers from 1 up")
         check_premises(asked.project)
         builds = Builds(ways, asked)
+        if builds.stale:
+            reap_scratch()
         if not ways.yes:
             ask(ways.compiler, asked.project, builds.stale, ways.workers, named=asked.named)
         return builds.run()

@@ -12,17 +12,19 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from programsmith.compiler.action import remove
 from programsmith.compiler.paths import Folder
 from programsmith.records import codec
+from programsmith.sandboxes.owners import began, boot, stat
 
 HALF_MADE = (".part", ".former")
 PLACES = ("*", "r*/*", "r*/b*/*", "r*/trials/*/*/*", "r*/trials/ceiling/*/*/*")
-BOOT = Path("/proc/sys/kernel/random/boot_id")
+MARK = "PROGRAMSMITH_RUN"
+"""The variable by which a process that leaves the run's session is known, such as git with nobody to ask."""
 PATIENCE_SECONDS = 5.0
 
 
@@ -41,7 +43,9 @@ def recorded(folder: Folder) -> Iterator[None]:
     reap(folder)
     folder.root.mkdir(parents=True, exist_ok=True)
     own = os.getpid() if os.getsid(0) == os.getpid() else 0
-    codec.dump(folder.run, Running(session=own, began=_began(own), boot=_boot()))
+    run = Running(session=own, began=began(own), boot=boot())
+    os.environ[MARK] = _marked(run)
+    codec.dump(folder.run, run)
     try:
         yield
     finally:
@@ -56,8 +60,8 @@ def running(folder: Folder) -> int | None:
         pid = run.session or int(folder.lock.read_text("ascii"))
     except (OSError, ValueError, TypeError, KeyError):
         return None
-    began = _began(pid)
-    return pid if run.boot == _boot() and began and began == (run.began or began) else None
+    since = began(pid)
+    return pid if run.boot == boot() and since and since == (run.began or since) else None
 
 
 def reap(folder: Folder) -> None:
@@ -79,19 +83,29 @@ def reap(folder: Folder) -> None:
 
 def _end_orphans(run: Running) -> None:
     """End processes of a run whose first process is gone."""
-    if not run.session or run.boot != _boot() or _began(run.session):
-        return  # another boot's numbers; a first process that lives, so that the number is another's
-    end_session(run.session, run.began)
+    if not run.session or run.boot != boot():
+        return
+    if not began(run.session):  # a first process that lives is another's: a session keeps its number to its end
+        end_session(run.session, run.began)
+    _end(lambda: [pid for pid, _, _ in _processes() if _environment(pid, MARK) == _marked(run)])
 
 
-def end_session(session: int, began: int = 0) -> None:
-    """Kill all processes of a session that began no sooner than `began`, until none is left."""
+def _marked(run: Running) -> str:
+    return f"{run.boot}:{run.session}:{run.began}"
+
+
+def end_session(session: int, since: int = 0) -> None:
+    """Kill all processes of a session that began no sooner than `since`, until none is left."""
+    _end(lambda: [pid for pid, of, when in _processes() if of == session and when >= since])
+
+
+def _end(members: Callable[[], list[int]]) -> None:
     until = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < until:
-        members = [pid for pid, of, when in _processes() if of == session and when >= began]
-        if not members:
+        found = members()
+        if not found:
             return
-        for pid in members:
+        for pid in found:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.01)
@@ -101,24 +115,16 @@ def _processes() -> Iterator[tuple[int, int, int]]:
     """Pid, session and start of every process that is not yet dead."""
     for name in os.listdir("/proc"):
         if name.isdigit():
-            words = _stat(int(name))
+            words = stat(int(name))
             if words and words[0] not in "ZX":
                 yield int(name), int(words[3]), int(words[19])
 
 
-def _began(pid: int) -> int:
-    """When a process began, 0 where there is none."""
-    words = _stat(pid)
-    return int(words[19]) if words and words[0] not in "ZX" else 0
-
-
-def _stat(pid: int) -> list[str]:
-    """Fields of /proc/<pid>/stat from the state on; a program's name may hold anything."""
+def _environment(pid: int, name: str) -> str:
+    """A variable that a process was started with; empty where it has none, or is somebody else's."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text("utf-8", "backslashreplace").rpartition(")")[2].split()
+        words = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     except OSError:
-        return []
-
-
-def _boot() -> str:
-    return BOOT.read_text("ascii").strip()
+        return ""
+    start = f"{name}=".encode()
+    return next((word[len(start) :].decode("ascii", "replace") for word in words if word.startswith(start)), "")

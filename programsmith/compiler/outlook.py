@@ -7,7 +7,6 @@ result that the store holds counts as had, so that what follows from it is known
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -32,6 +31,7 @@ from programsmith.compiler.walk import Due, Walk
 from programsmith.errors import ProgramSmithError
 from programsmith.records import codec
 from programsmith.records.outcome import Outcome, Record
+from programsmith.sandboxes.scratch import scratch
 from programsmith.store.cache import Hit
 
 
@@ -95,15 +95,15 @@ class Outlook:
     fault: ProgramSmithError | None = None
 
 
-def outlook(compiler: Compiler, project: Project, path: Path) -> Outlook:
-    """The outlook of the spec at `path`. A broken spec is one with a fault."""
+def outlook(compiler: Compiler, project: Project, path: Path, *, clean: bool = False) -> Outlook:
+    """The outlook of the spec at `path`, broken or not. `clean`: a stamp says that none of its tasks would run."""
     subject: Subject | None = None
     found: list[Prospect] = []
     fault: ProgramSmithError | None = None
     try:
         subject = compiler.subject(project, path)
-        with tempfile.TemporaryDirectory(prefix="programsmith.") as place:
-            for prospect in Looking(compiler, subject, Path(place)).prospects():
+        with scratch("look") as place:
+            for prospect in Looking(compiler, subject, Path(place), clean=clean).prospects():
                 found.append(prospect)  # noqa: PERF402 - what was seen before a fault counts
     except ProgramSmithError as known:
         fault = known
@@ -113,7 +113,8 @@ def outlook(compiler: Compiler, project: Project, path: Path) -> Outlook:
 class Looking:
     """One look at a spec. `place` is a folder that takes what the store holds, for as long as the look takes."""
 
-    def __init__(self, compiler: Compiler, subject: Subject, place: Path) -> None:
+    def __init__(self, compiler: Compiler, subject: Subject, place: Path, *, clean: bool) -> None:
+        self._clean = clean
         folder = subject.folder
         self._folder = Shadow(folder.project, folder.name, place)
         self._subject = replace(subject, folder=self._folder)
@@ -139,9 +140,14 @@ class Looking:
 
     def _prospect(self, due: Due, walk: Walk, waits: tuple[str, ...]) -> Prospect:
         turn = self._turn(due, walk)
+        saved, known = self._saved.get(turn.name, {}), recorded(turn)
+        ran = str(saved.get("because", ""))
+        if self._clean and known is not None:
+            return Prospect(
+                turn=turn, causes=(), kept=Kept.NO, record=known, settled=True, known=known, ran=ran, depends_on=()
+            )
         open_ = self._open(turn)
         attempt = Attempt(turn)
-        saved, known = self._saved.get(turn.name, {}), recorded(turn)
         because = tuple(self._because(attempt, saved, open_))
         if known is None and not because:
             because = (Cause(name=RECORD, text=causes.altered(RECORD, there=turn.record.exists())),)
@@ -158,7 +164,7 @@ class Looking:
             record=record,
             settled=settled,
             known=known,
-            ran=str(saved.get("because", "")),
+            ran=ran,
             depends_on=waits,
         )
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import shutil
 import sqlite3
-import tempfile
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+
+from programsmith.sandboxes.scratch import scratch
 
 SAVED = "_values_:"  # doit's key for what a task saves
 JOURNALS = ("", "-journal", "-wal")
@@ -29,7 +30,7 @@ def remembered(database: Path) -> dict[str, Values]:
     try:
         return _rows(database)
     except sqlite3.OperationalError:  # a killed writer's journal, which only who may write can roll back
-        with tempfile.TemporaryDirectory(prefix="programsmith.") as folder, suppress(sqlite3.DatabaseError, OSError):
+        with scratch("look") as folder, suppress(sqlite3.DatabaseError, OSError):
             return _rows(_copied(database, Path(folder)), "rw")
     except (sqlite3.DatabaseError, ValueError):
         pass

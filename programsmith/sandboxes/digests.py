@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from programsmith.sandboxes.elf import Needs, needs_of
+from programsmith.sandboxes.owners import prefix
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class Digests:
         """Write the memory if something was learnt."""
         if not self._changed:
             return
-        fd, name = tempfile.mkstemp(dir=self._file.parent)
+        fd, name = tempfile.mkstemp(prefix=prefix(".part"), dir=self._file.parent)
         with open(fd, "w", encoding="ascii") as out:
             json.dump(self._known, out)
         os.replace(name, self._file)

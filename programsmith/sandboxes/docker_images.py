@@ -21,7 +21,8 @@ from typing import IO, TYPE_CHECKING
 
 from programsmith.errors import InfraError, PrerequisiteError
 from programsmith.payload.verifier.model import FileEntry, canonical
-from programsmith.sandboxes.engine import LABEL, downloading, engine, find_image, place, talking
+from programsmith.sandboxes.engine import LABEL, downloading, engine, find_image, talking
+from programsmith.sandboxes.owners import place, prefix
 from programsmith.sandboxes.shared import shared_root
 from programsmith.sandboxes.tars import Chunks, write_tar_bytes
 
@@ -113,7 +114,7 @@ class _Known:
 
     def save(self) -> None:
         """Write the memory; the last writer wins, and what another one learnt is learnt again."""
-        fd, name = tempfile.mkstemp(dir=self._file.parent)
+        fd, name = tempfile.mkstemp(prefix=prefix(".part"), dir=self._file.parent)
         with open(fd, "w", encoding="ascii") as out:
             json.dump(self._all, out)
         os.replace(name, self._file)

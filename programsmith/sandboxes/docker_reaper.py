@@ -12,7 +12,8 @@ from typing import Any
 
 from programsmith.errors import InfraError
 from programsmith.sandboxes.docker_container import remove_container, remove_volume
-from programsmith.sandboxes.engine import LABEL, OWNER, engine, lives, place, talking
+from programsmith.sandboxes.engine import LABEL, OWNER, engine, talking
+from programsmith.sandboxes.owners import lives, place
 
 
 def reap() -> None:

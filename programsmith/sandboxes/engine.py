@@ -6,16 +6,14 @@ is older than API 1.41. Nothing is ever pulled: an image is here, or the error n
 
 from __future__ import annotations
 
-import hashlib
-import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from programsmith.errors import InfraError, PrerequisiteError
+from programsmith.sandboxes.owners import mark, place
 
 if TYPE_CHECKING:
     from docker import DockerClient
@@ -115,34 +113,4 @@ def find_image(name: str) -> Image | None:
 
 def labels() -> dict[str, str]:
     """What everything that this process has the engine make is marked with."""
-    return {LABEL: place(), OWNER: f"{_boot()}:{os.getpid()}:{began(os.getpid())}"}
-
-
-@cache
-def place() -> str:
-    """Which process numbers a mark speaks of: this machine's, in this pid namespace."""
-    machine = Path("/etc/machine-id")
-    known = machine.read_text("ascii") if machine.exists() else ""
-    words = (known, socket.gethostname(), os.readlink("/proc/self/ns/pid"))
-    return hashlib.sha256("\0".join(words).encode()).hexdigest()[:16]
-
-
-def lives(owner: str) -> bool:
-    """Whether the process of an owner's mark, made at this place, is still there."""
-    boot, _, rest = owner.partition(":")
-    pid, _, start = rest.partition(":")
-    return boot == _boot() and pid.isdigit() and start == str(began(int(pid)) or "gone")
-
-
-def began(pid: int) -> int:
-    """When a process began, in clock ticks since boot; 0 where there is none."""
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text("utf-8", "backslashreplace")
-    except OSError:
-        return 0
-    return int(text.rpartition(")")[2].split()[19])
-
-
-@cache
-def _boot() -> str:
-    return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    return {LABEL: place(), OWNER: mark()}

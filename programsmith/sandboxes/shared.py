@@ -1,8 +1,8 @@
 """The folder that ordinary users may read: copies of host files, compiled inits, workspaces of open sandboxes.
 
 As root it is /var/lib/programsmith, so that a launch which became another user reaches it; otherwise it lies in the
-user's cache. Things in it are named by their content, made aside and renamed into place. A file system that refuses
-execution is refused here, by name.
+user's cache. Things in it are named by their content, made aside under their maker's mark and renamed into place. A
+file system that refuses execution is refused here, by name.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from programsmith.errors import PrerequisiteError
+from programsmith.sandboxes.owners import prefix
 
 
 def shared_root() -> Path:
@@ -36,7 +37,7 @@ def publish(name: str, build: Callable[[Path], None]) -> Path:
     final = root / name
     if final.is_dir():
         return final
-    stage = Path(tempfile.mkdtemp(prefix=".part-", dir=root))
+    stage = Path(tempfile.mkdtemp(prefix=prefix(".part"), dir=root))
     stage.chmod(0o755)
     try:
         build(stage)
@@ -51,11 +52,12 @@ def publish(name: str, build: Callable[[Path], None]) -> Path:
 
 def keep_file(source: str, digest: str, mode: int) -> Path:
     """The one copy of a host file's content with this mode. Read-only by agreement: it is linked into trees."""
-    kept = shared_root() / "files" / f"{digest}-{mode:o}"
+    root = shared_root()
+    kept = root / "files" / f"{digest}-{mode:o}"
     if kept.exists():
         return kept
     kept.parent.mkdir(mode=0o755, exist_ok=True)
-    fd, name = tempfile.mkstemp(dir=kept.parent)
+    fd, name = tempfile.mkstemp(prefix=prefix(".part"), dir=root)
     os.close(fd)
     shutil.copyfile(source, name)
     os.chmod(name, mode)

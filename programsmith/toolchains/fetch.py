@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import tempfile
 import tomllib
 import zipfile
 from collections.abc import Iterator, Sequence
@@ -20,6 +19,7 @@ from pathlib import Path
 from programsmith.errors import InfraError
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.records.outcome import Word
+from programsmith.sandboxes.scratch import scratch
 from programsmith.sources.tree import SourceTree
 from programsmith.toolchains.recipe import BuildRefusedError, BuildRequest
 from programsmith.toolchains.views import toolchain_version
@@ -93,14 +93,13 @@ def _download(wanted: Sequence[str], request: BuildRequest) -> tuple[FileEntry, 
     rule = request.toolchain.fetch
     assert rule is not None
     version = ".".join(toolchain_version(request.toolchain).split(".")[:2])
-    with tempfile.TemporaryDirectory(prefix="fetch-") as folder:
-        command = [sys.executable, "-m", *rule.command, *rule.options, "--python-version", version, "--dest", folder]
-        done = subprocess.run(
-            [*command, *wanted], cwd=folder, capture_output=True, check=False, stdin=subprocess.DEVNULL
-        )
+    with scratch("fetch") as folder:
+        options = [*rule.options, "--python-version", version, "--dest", str(folder)]
+        command = [sys.executable, "-m", *rule.command, *options, *wanted]
+        done = subprocess.run(command, cwd=folder, capture_output=True, check=False, stdin=subprocess.DEVNULL)
         if done.returncode:
             raise _refusal(done.stdout + done.stderr, wanted)
-        found = {e.path: e for wheel in sorted(Path(folder).glob("*.whl")) for e in _unpacked(wheel)}
+        found = {e.path: e for wheel in sorted(folder.glob("*.whl")) for e in _unpacked(wheel)}
     return tuple(sorted(found.values()))
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
-from pathlib import Path
 
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.records.lock import Lock
+from programsmith.sandboxes.scratch import scratch
 from programsmith.sources.synthetic_git import synthetic_git
 from programsmith.sources.tree import SourceTree
 
@@ -29,11 +28,11 @@ def asks_git(lock: Lock) -> bool:
 
 def repository(source: SourceTree) -> list[FileEntry]:
     """Entries of `.git` for a source: one commit under a tag with the version that the source states."""
-    with tempfile.TemporaryDirectory(prefix="git-") as folder:
+    with scratch("git") as folder:
         root = os.fsencode(folder)
         for entry in source:
             _write(root, entry)
-        synthetic_git(Path(folder), stated_version(source))
+        synthetic_git(folder, stated_version(source))
         return [_read(root, path) for path in _files(os.path.join(root, b".git"))]
 
 

@@ -62,7 +62,8 @@ class Docker:
         return found | {v["Name"] for v in client.api.volumes(filters=ours)["Volumes"] or ()}
 
     def plant(self) -> Callable[[], bool]:
-        from programsmith.sandboxes.engine import LABEL, OWNER, engine, place
+        from programsmith.sandboxes.engine import LABEL, OWNER, engine
+        from programsmith.sandboxes.owners import place
 
         boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
         labels = {LABEL: place(), OWNER: f"{boot}:{NOBODY}:1"}

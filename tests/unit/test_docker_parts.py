@@ -17,7 +17,8 @@ from programsmith.payload.verifier.pump import Flow
 from programsmith.rulebook.load import Rulebook
 from programsmith.sandboxes.docker_seccomp import profile, seccomp_profile
 from programsmith.sandboxes.docker_streams import Streams
-from programsmith.sandboxes.engine import began, labels, lives
+from programsmith.sandboxes.engine import labels
+from programsmith.sandboxes.owners import began, lives
 from programsmith.toolchains import bases
 
 RULE = Rulebook(None).load("seccomp")

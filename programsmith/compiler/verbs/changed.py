@@ -7,7 +7,6 @@ never committed counts as changed. A broken spec counts as affected. Refuses wha
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from programsmith.compiler.loader import Asked
 from programsmith.compiler.verbs.reading import Answer
 from programsmith.errors import InputError
 from programsmith.rulebook.fault import shown
+from programsmith.sandboxes.scratch import scratch
 from programsmith.sources.checkout import ADDED, Since, since
 from programsmith.spec.find import specs_among
 from programsmith.spec.places import SUFFIX
@@ -32,8 +32,8 @@ def answer(asked: Asked, names: Sequence[str], compiler: Compiler) -> Answer:
     if asked.base is None:
         raise InputError("changed: wanted base=COMMIT, the commit, tag or branch to compare with, got none")
     changes = since(asked.project.root, asked.base)
-    with tempfile.TemporaryDirectory(prefix="programsmith.") as scratch:
-        affecting = Affecting(changes, asked.project.root.resolve(), Path(scratch), compiler.rules)
+    with scratch("look") as place:
+        affecting = Affecting(changes, asked.project.root.resolve(), place, compiler.rules)
         rows = [row for path in asked.files if (row := _row(path, asked, compiler, affecting))]
     for row in rows:
         if row["error"] is not None:
