@@ -15,11 +15,13 @@ from programsmith.compiler.early import nothing_to_do
 from programsmith.compiler.events import Event, Kind
 from programsmith.compiler.leftovers import recorded
 from programsmith.compiler.passes import Passed, outcome_of, run_pass, turn_of, walk_of
+from programsmith.compiler.paths import SHELVES
 from programsmith.compiler.plan import Step
 from programsmith.compiler.turn import Subject
 from programsmith.errors import BudgetError, Exit
 
 DRAFT, SHIP = "draft", "ship"
+EXPORTED = frozenset({SHIP, *SHELVES})  # outcomes that leave a bundle; under any other what an earlier one left is gone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,8 +80,9 @@ def _broken(subject: Subject, passed: Passed, ran: tuple[str, ...]) -> Answer:
 def _answer(subject: Subject, ran: tuple[str, ...]) -> Answer:
     outcome = outcome_of(subject.folder.verdict)
     place = subject.folder.exported(outcome)
-    withdraw(subject.folder.project.dist, place if place.is_dir() else subject.folder.root)
+    exported = outcome in EXPORTED and place.is_dir()
+    withdraw(subject.folder.project.dist, place if exported else subject.folder.root)
     wants_rollouts = bool(subject.values.get("rollouts"))
     good = outcome == SHIP or (outcome == DRAFT and not wants_rollouts)
-    where = place if place.is_dir() else subject.folder.verdict
+    where = place if exported else subject.folder.verdict
     return Answer(name=subject.folder.name, outcome=outcome, where=where, exit=Exit.OK if good else Exit.ENDED, ran=ran)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
 from programsmith.compiler.plan import STEPS
+from tests.samples.rot_project import lay
 
 SPEC = """version: 1
 name: rot
@@ -20,16 +19,8 @@ task: {target_languages: [c], tool: rot}
 goldens: {min_kept: 8, held_out: 8}
 horizon: {min_lines: 10}
 """
-PROJECT = '[project]\nname = "rot"\nversion = "1"\n[project.scripts]\nrot = "cli:run"\n'
-RULES: dict[str, dict[str, Any]] = {  # small enough for a tiny program and a short test
-    "acceptance": {
-        "mutants_min": 1, "mutation_score": 0.0, "pool_coverage": 0.0, "scope_coverage": 0.0, "public_kill_ratio": 0.0,
-        "nulls_max": 0.5,
-    },
-}  # fmt: skip
 ROOT = Path(__file__).parents[2]
 UNREAD = "declared and not read"
-FAMILIES = ("", "-n 3", "-o out.txt", "-e")
 ALWAYS = [step.block for step in STEPS if not step.when and not step.revises]
 FROM_GOLDENS = ALWAYS[ALWAYS.index("goldens") :]
 
@@ -38,27 +29,8 @@ FROM_GOLDENS = ALWAYS[ALWAYS.index("goldens") :]
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A program in Python to be re-implemented in C, so that no block can do without what it declares."""
     root = tmp_path_factory.mktemp("slices")
-    shutil.copytree(ROOT / "tests" / "samples" / "rot" / "python", root / "rot")
-    shutil.copy(ROOT / "specs" / "tally" / "LICENSE", root / "rot" / "LICENSE")
-    (root / "rot" / "pyproject.toml").write_text(PROJECT)
-    (root / "rot" / "cli.py").write_text(
-        "import sys\n\nfrom rot import main\n\n\ndef run():\n    return main(sys.argv[1:])\n"
-    )
-    (root / "rot" / "README.md").write_text("# rot\n\n    rot [-n N] [-e] [-o FILE] [FILE]\n")
-    for n, (words, text) in enumerate(
-        (w, t) for w in FAMILIES for t in ("first", "second", "third", "fourth", "fifth")
-    ):
-        case = root / "rot" / "tests" / "cases" / f"case-{n:02}"
-        case.mkdir(parents=True)
-        (case / "cmd").write_text(f"rot {words} in.txt\n")
-        (case / "in.txt").write_text(f"The {text} of several lines\n" * (n + 1))
-        (case / "expout").write_text("")
-    (root / "specs").mkdir()
+    lay(root)
     (root / "specs" / "rot.yaml").write_text(SPEC)
-    (root / "rules").mkdir()
-    for name, changed in RULES.items():
-        rule = yaml.safe_load((ROOT / "rules" / f"{name}.yaml").read_text())
-        (root / "rules" / f"{name}.yaml").write_text(yaml.safe_dump(rule | changed))
     return root
 
 
