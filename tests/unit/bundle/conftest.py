@@ -27,11 +27,13 @@ from programsmith.records.lock import Candidate, EntryPoint, Lock, OracleFacts
 from programsmith.records.trial import Assignment, Grade, Trial, pair_of
 from programsmith.rulebook.load import Rulebook
 from programsmith.sandboxes import open_launcher
+from programsmith.sandboxes.base import BUBBLEWRAP, DOCKER
 from programsmith.sources.tree import SourceTree, read_tar, tree_digest, write_tar
 from programsmith.toolchains.build import build_source
 from programsmith.toolchains.load import toolchains
 from programsmith.toolchains.recipe import BuildRequest
 from programsmith.toolchains.views import run_view
+from tests.contract.backends import base_image
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "rot"
 COMMIT = "5f0c1d2e3b4a59687786958493a2b1c0d9e8f706"
@@ -271,6 +273,10 @@ class Bench:
     def project(self) -> Path:
         return self.folder / "project"
 
+    @property
+    def kind(self) -> str:
+        return str(json.loads(self.toy.path("r/places.json").read_bytes())["kind"])
+
     def script(self, text: str, name: str = "agent.py", mode: int = 0o644) -> dict[str, Any]:
         """The entry of a scripted agent."""
         path = self.project / "agents" / name
@@ -349,10 +355,20 @@ class Left:
         return codec.decode(Grade, grade.run(self.job).evidence)
 
 
-@pytest.fixture
-def bench(toys: Callable[[str, str], Toy], tmp_path: Path) -> Bench:
-    """Trials of the Python task, which they leave as it is."""
-    return Bench(toy=toys("python", "python"), folder=tmp_path)
+@pytest.fixture(params=[BUBBLEWRAP, pytest.param(DOCKER, marks=pytest.mark.docker)])
+def bench(request: pytest.FixtureRequest, toys: Callable[[str, str], Toy], tmp_path: Path) -> Bench:
+    """Trials of the Python task, which they leave as it is, in either kind of place."""
+    toy = toys("python", "python")
+    return Bench(toy=toy if request.param == BUBBLEWRAP else in_docker(toy, tmp_path / "toy"), folder=tmp_path)
+
+
+def in_docker(toy: Toy, folder: Path) -> Toy:
+    """A copy of the task whose agents work in its image."""
+    base_image("python")
+    twin = toy.copy(folder)
+    places = json.loads(twin.path("r/places.json").read_bytes())
+    twin.path("r/places.json").write_text(json.dumps({**places, "kind": DOCKER}))
+    return twin
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from programsmith.bundle.sides import read_sides
 from programsmith.errors import InfraError, InputError, PrerequisiteError
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.records.trial import Stop
+from programsmith.sandboxes.base import BUBBLEWRAP
 
 SUBMISSION_BYTES = 67108864
 
@@ -30,7 +31,7 @@ def test_nothing_scores_nothing_and_the_solution_scores_one(bench) -> None:
 
 def test_the_oracles_files_reach_no_agent_that_is_not_the_oracle(bench) -> None:
     left = bench.sh("ls -A /app/submission /opt")
-    assert left.seen == "/app/submission:\n\n/opt:\npython\n"
+    assert left.seen in {f"/app/submission:\n\n/opt:\n{own}" for own in ("python\n", "")}
 
 
 def test_a_script_gets_its_seed_the_instruction_and_its_folder_read_only(bench) -> None:
@@ -209,16 +210,18 @@ def test_an_agent_finds_neither_held_out_cases_nor_solution_nor_host(bench) -> N
             "    for name in files + folders:\n"
             "        path = os.path.join(root, name)\n"
             "        if name in ('held_out.sealed', 'solution', 'verify.pyz', 'host-marker'): print(path)\n"
-            "        if os.path.isfile(path) and not path.startswith(('/usr', '/opt/python')):\n"
-            "            content = open(path, 'rb').read()\n"
+            "        if os.path.isfile(path) and not path.startswith(('/usr', '/opt/python', '/sys')):\n"
+            "            try: content = open(path, 'rb').read()\n"
+            "            except PermissionError: continue\n"
             "            for mark in marks:\n"
             "                if mark in content: print(path, mark)\n"
             "print('looked')\n"
         )
     )
     assert left.seen == "looked\n"
+    unlisted = "/root /work /var" if bench.kind == BUBBLEWRAP else ""  # an image is whole
     host = bench.sh(
-        f"ls -d {bench.folder} {bundle} /root /work /var /proc/1/root/etc/shadow; id -u; ls /proc | grep -c '^[0-9]'"
+        f"ls -d {bench.folder} {bundle} {unlisted} /proc/1/root/etc/shadow; id -u; ls /proc | grep -c '^[0-9]'"
     )
     assert host.seen.splitlines()[0] == "1000"
     assert int(host.seen.splitlines()[1]) <= 4
