@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+
+from programsmith.cli import VERBS
+from programsmith.cli import run as cli_run
+from programsmith.compiler.verbs import READING
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
@@ -155,3 +161,30 @@ def test_wrong_words_in_a_checkout_are_one_line_and_three(checkout: Path) -> Non
     code, _, err = run(checkout, "doit", "list", "spec=nope")
     assert code == 3
     assert err == f"ERROR: spec=nope: {MISSING}\n"
+
+
+def test_the_page_of_verbs_names_every_verb() -> None:
+    page = (ROOT / "docs" / "verbs.md").read_text(encoding="utf-8")
+    named = {name for row in re.findall(r"^\| (`.*?) \|", page, re.MULTILINE) for name in re.findall(r"`(\w+)", row)}
+    assert named | {"version", "help"} == set(VERBS)
+
+
+@pytest.mark.parametrize("verb", READING)
+def test_each_verb_that_looks_explains_itself_and_is_one_of_doit(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        cli_run([verb, "--help"])
+    assert end.value.code == 0
+    out = capsys.readouterr().out
+    assert READING[verb].what[:40] in out
+    assert f"  programsmith {READING[verb].examples[0]}" in out
+    plugins = {point.name: point for point in entry_points(group="doit.COMMAND") if point.dist.name == "programsmith"}
+    assert plugins[verb].load().name == verb
+
+
+def test_what_doit_says_of_a_verb_is_what_programsmith_says(checkout: Path) -> None:
+    plain = run(checkout, "programsmith", "explain", "hello:ingest")
+    assert plain == (0, "hello:ingest would run: never built\nit has no record\n", "")
+    assert run(checkout, "doit", "explain", "hello:ingest") == plain
+    shown = json.loads(run(checkout, "doit", "plan", "--json", "spec=hello")[1])
+    assert [spec["name"] for spec in shown["specs"]] == ["hello"]
+    assert not (checkout / "cache").exists()

@@ -128,7 +128,11 @@ def test_they_answer_while_a_build_runs_and_do_not_hold_it(tmp_path: Path) -> No
     assert any(now["blocks"] for now in at_work)
     assert all(now["pid"] > 0 for now in at_work)
     assert {status["interrupted"] for status in seen} == {False}
-    assert (mill.json("status")["running"], mill.json("status")["stale"]) == (None, [])
+    looked = [mill.look(verb) for verb in ("plan", "status", "explain")]
+    assert (looked[1][0]["specs"][0]["running"], looked[1][0]["specs"][0]["stale"]) == (None, [])
+    assert mill.build() == []
+    assert (mill.cache / "stamp").exists()
+    assert [mill.look(verb) for verb in ("plan", "status", "explain")] == looked
 
 
 def test_a_killed_build_is_told_and_left_as_it_is(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -19,6 +19,7 @@ from doit.cmd_base import Command
 
 from programsmith.compiler.build import doit_words
 from programsmith.compiler.compile import Compiler
+from programsmith.compiler.early import known_footing, known_specs
 from programsmith.compiler.loader import Asked, asked_specs
 from programsmith.compiler.outlook import Outlook, outlook
 from programsmith.errors import Exit, InputError
@@ -58,11 +59,22 @@ def read(verb: str, words: Sequence[str], start: Path, *, as_json: bool, compile
 
 def looks(asked: Asked, compiler: Compiler) -> Iterator[Outlook]:
     """The outlook of each spec. Raises what is wrong with one that was asked for by name."""
+    clean, steady = _clean(asked, compiler), compiler.steady()
     for path in asked.files:
-        found = outlook(compiler, asked.project, path)
+        found = outlook(steady, asked.project, path, clean=str(path) in clean)
         if found.fault is not None and asked.named:
             raise found.fault
         yield found
+
+
+def _clean(asked: Asked, compiler: Compiler) -> Collection[str]:
+    """Files of the specs in which nothing is to be done, as their stamps say. None is written here."""
+    root = str(asked.project.root)
+    try:
+        footing = None if compiler.kind is None else known_footing(root, compiler.kind)
+        return () if footing is None else known_specs(root, footing.fields[0], list(map(str, asked.files)))
+    except OSError:
+        return ()
 
 
 def check_names(names: Sequence[str], known: Sequence[str]) -> None:
