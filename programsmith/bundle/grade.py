@@ -25,6 +25,8 @@ from programsmith.errors import InfraError, boundary
 from programsmith.payload.verifier.plan import decode_plan
 from programsmith.payload.verifier.unseal import SECRET_NAME
 from programsmith.sandboxes.base import DOCKER
+from programsmith.sandboxes.owners import prefix
+from programsmith.sandboxes.scratch import scratch
 
 _REWARD_BYTES = 4096
 _DETAILS_BYTES = 64 << 20
@@ -99,12 +101,12 @@ def _verify(
 
 def _run(program: Path, words: Sequence[str], secret: bytes | None, seconds: float, *, fresh: bool) -> str:
     """Run the verifier to its end; the end of what it says. Raises InfraError where it does not grade."""
-    with tempfile.TemporaryDirectory(prefix="verifier-") as scratch, tempfile.NamedTemporaryFile() as said:
+    with scratch("verifier") as folder, tempfile.NamedTemporaryFile(prefix=prefix("said")) as said:
         with boundary(InfraError, f"{program}: cannot be run; grade again", OSError, ValueError):
             if fresh or secret is not None or program.read_bytes() != ready.program():
-                code = _start([sys.executable, "-I", str(program), *words], scratch, said, secret, seconds)
+                code = _start([sys.executable, "-I", str(program), *words], str(folder), said, secret, seconds)
             else:
-                code = ready.run(words, scratch, said.name, seconds)
+                code = ready.run(words, str(folder), said.name, seconds)
         said.seek(0)
         tail = said.read()[-2000:].decode("utf-8", "backslashreplace").strip()
     if code is None:
@@ -114,13 +116,13 @@ def _run(program: Path, words: Sequence[str], secret: bytes | None, seconds: flo
     return tail
 
 
-def _start(command: Sequence[str], scratch: str, said: IO[bytes], secret: bytes | None, seconds: float) -> int | None:
+def _start(command: Sequence[str], folder: str, said: IO[bytes], secret: bytes | None, seconds: float) -> int | None:
     """The exit code of a verifier of its own start; None where its time was over."""
-    env = {**ready.ENVIRONMENT, "TMPDIR": scratch}
+    env = {**ready.ENVIRONMENT, "TMPDIR": folder}
     if secret is not None:
         env[SECRET_NAME] = secret.hex()
     process = subprocess.Popen(
-        command, env=env, cwd=scratch, stdin=subprocess.DEVNULL, stdout=said, stderr=said, process_group=0
+        command, env=env, cwd=folder, stdin=subprocess.DEVNULL, stdout=said, stderr=said, process_group=0
     )
     try:
         return process.wait(seconds)

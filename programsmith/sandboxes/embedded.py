@@ -1,13 +1,12 @@
 """The embedded sandbox: a persistent workspace on the host, a fresh launch for every run.
 
 In: a `SandboxPlan`. Out: results of runs, and entries of the workspace. The workspace and the plan's further writable
-paths are all that a run can write and that outlives it; they lie in the shared folder under a random name, and are read
-and removed without following a link, however deep or unreadable a run left them.
+paths are all that a run can write and that outlives it; they lie in the shared folder under its owner's mark, and are
+read and removed without following a link, however deep or unreadable a run left them.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import tempfile
 from collections.abc import Iterable
@@ -23,6 +22,8 @@ from programsmith.payload.verifier.wire import check_paths
 from programsmith.sandboxes import hostile
 from programsmith.sandboxes.base import BUBBLEWRAP, SandboxPlan, place_of, program_path
 from programsmith.sandboxes.config import FIRST_UID, launcher_config
+from programsmith.sandboxes.owners import prefix
+from programsmith.sandboxes.scratch import reap_scratch
 from programsmith.sandboxes.shared import shared_root
 from programsmith.sandboxes.view import unrestricted
 
@@ -38,8 +39,8 @@ class EmbeddedSandbox:
         self._plan = plan
         self._launcher = bubblewrap(launcher_config(unrestricted(plan.view)))
         self._owner = FIRST_UID if os.geteuid() == 0 else None
-        _reap_leftovers(shared_root())
-        self._top = Path(tempfile.mkdtemp(prefix=f"workspace-{os.getpid()}-", dir=shared_root()))
+        reap_scratch()
+        self._top = Path(tempfile.mkdtemp(prefix=prefix("workspace"), dir=shared_root()))
         self._top.chmod(0o711)
         self._ended = False
         self._spaces = {at: self._top / f"w{n}" for n, at in enumerate((plan.workspace, *plan.writable))}
@@ -109,12 +110,3 @@ class EmbeddedSandbox:
         """The writable folder on the host that holds the inside path `at`, and the parts below it."""
         place, parts = place_of(at, tuple(self._spaces))
         return self._spaces[place], parts
-
-
-def _reap_leftovers(root: Path) -> None:
-    """Remove workspaces whose process was killed before it could close them."""
-    for place in root.glob("workspace-*-*"):
-        owner = place.name.split("-")[1]
-        if not os.path.exists(f"/proc/{owner}"):
-            with contextlib.suppress(InfraError):  # another process may be reaping the same one
-                hostile.remove_tree(place)

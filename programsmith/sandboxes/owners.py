@@ -13,7 +13,8 @@ import socket
 from functools import cache
 from pathlib import Path
 
-NAMED = re.compile(r"\.?programsmith-[a-z]+-([0-9a-f]{16})-([0-9a-f-]{36})-(\d+)-(\d+)-")
+NAMED = re.compile(r"\.?programsmith-[a-z]+-([0-9a-f]{8})([0-9a-f]{8})-(\d+)-(\d+)-")
+DIGITS = 8  # of place and boot in a name, which has to leave room in the path of a socket
 BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -36,13 +37,15 @@ def prefix(kind: str) -> str:
     """What the name of a thing of this process begins with. `kind` is a word, after a dot where the name is hidden."""
     hidden = "." if kind.startswith(".") else ""
     pid = os.getpid()
-    return f"{hidden}programsmith-{kind.removeprefix('.')}-{place()}-{boot()}-{pid}-{began(pid)}-"
+    return f"{hidden}programsmith-{kind.removeprefix('.')}-{place()[:DIGITS]}{boot()[:DIGITS]}-{pid}-{began(pid)}-"
 
 
 def is_orphan(name: str) -> bool:
     """Whether a name that begins with a prefix tells of an owner at this place that lives no more."""
     found = NAMED.match(name)
-    return found is not None and found[1] == place() and not lives(":".join(found.group(2, 3, 4)))
+    if found is None or found[1] != place()[:DIGITS]:
+        return False
+    return found[2] != boot()[:DIGITS] or int(found[4]) != (began(int(found[3])) or -1)
 
 
 def mark() -> str:

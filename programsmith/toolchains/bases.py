@@ -13,7 +13,6 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -23,6 +22,7 @@ from programsmith.errors import Exit, InfraError, InputError, PrerequisiteError,
 from programsmith.rulebook.load import Rulebook
 from programsmith.sandboxes.docker_images import build_image, folder_context
 from programsmith.sandboxes.engine import engine, find_image, talking
+from programsmith.sandboxes.scratch import scratch
 from programsmith.toolchains.load import toolchains
 
 REPOSITORY = "programsmith/base"
@@ -68,8 +68,8 @@ def _bare(rule: Mapping[str, Any]) -> str:
     """The tag of the distribution with nothing added, made if need be."""
     tag = f"{REPOSITORY}:{rule['suite']}"
     if find_image(tag) is None:
-        with tempfile.TemporaryDirectory(prefix="base-") as scratch:
-            tree, packed = Path(scratch) / "tree", Path(scratch) / "base.tar"
+        with scratch("base") as folder:
+            tree, packed = folder / "tree", folder / "base.tar"
             _bootstrap(tree, rule)
             _pack(tree, packed, rule["machine"])
             with talking(f"importing {tag}"):

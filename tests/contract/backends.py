@@ -16,6 +16,7 @@ from programsmith.payload.verifier.launcher import View
 from programsmith.rulebook.load import Rulebook
 from programsmith.sandboxes.base import Image
 from programsmith.sandboxes.config import require_namespaces
+from programsmith.sandboxes.owners import prefix
 from programsmith.sandboxes.shared import shared_root
 from programsmith.sandboxes.view import list_view
 
@@ -41,10 +42,10 @@ class Embedded:
         return list_view(programs=["python3", "cat"])
 
     def traces(self) -> set[str]:
-        return {p.name for p in shared_root().glob(f"workspace-{os.getpid()}-*")}
+        return {p.name for p in shared_root().glob(f"{prefix('workspace')}*")}
 
     def plant(self) -> Callable[[], bool]:
-        left = shared_root() / f"workspace-{NOBODY}-x"
+        left = shared_root() / prefix("workspace").replace(f"-{os.getpid()}-", f"-{NOBODY}-")
         (left / "w" / "d").mkdir(parents=True)
         return left.exists
 

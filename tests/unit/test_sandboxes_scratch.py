@@ -94,9 +94,9 @@ def test_a_folder_ends_with_its_context(places: tuple[Path, Path]) -> None:
 
 
 def test_what_bears_no_mark_or_that_of_another_place_stays(places: tuple[Path, Path]) -> None:
-    dead = f"{boot()}-{2**22 + 1}-1-x"
-    names = ["something", "programsmith.log", f"programsmith-test-{'0' * 16}-{dead}", ".part-abc"]
-    for name in (*names, f"programsmith-test-{place()}-{dead}", f".programsmith-part-{place()}-{dead}"):
+    dead = f"{boot()[:8]}-{2**22 + 1}-1-x"
+    names = ["something", "programsmith.log", f"programsmith-test-{'0' * 8}{dead}", ".part-abc"]
+    for name in (*names, f"programsmith-test-{place()[:8]}{dead}", f".programsmith-part-{place()[:8]}{dead}"):
         (places[0] / name).write_text("x")
     reap_scratch()
     assert sorted(path.name for path in places[0].iterdir()) == sorted(names)
@@ -108,3 +108,5 @@ def test_a_number_that_came_again_is_no_owner() -> None:
     assert not lives(f"{of}:{pid}:{int(start) + 1}")
     assert not lives(f"{'0' * 36}:{pid}:{start}")
     assert is_orphan(prefix("test").replace(f"-{start}-", f"-{int(start) + 1}-") + "x")
+    assert is_orphan(prefix("test").replace(boot()[:8], "0" * 8) + "x")
+    assert len(prefix("test")) < 64
