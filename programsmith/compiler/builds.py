@@ -66,7 +66,7 @@ class Builds:
         self._asked = asked
         self._workers = ways.workers
         self._stamps = Stamps(ways.compiler, asked.project, ways.looked)
-        self._found = {} if asked.approved else {path: self._find(path) for path in asked.files}
+        self._found = {} if asked.approved else self._find(asked.files)
 
     @property
     def stale(self) -> list[Path]:
@@ -92,8 +92,10 @@ class Builds:
             self._answers.close()
         return Exit.INTERRUPTED if children.interrupted else Exit.worst(self._answers.codes)
 
-    def _find(self, path: Path) -> Known | Seen | None:
-        return self._stamps.known(path) or self._stamps.look(path)
+    def _find(self, files: Sequence[Path]) -> dict[Path, Known | Seen | None]:
+        """What is known of each, None where something is to be done."""
+        known = self._stamps.known(files)
+        return {path: known.get(str(path)) or self._stamps.look(path) for path in files}
 
     def _tell(self, event: Event) -> None:
         self._view.show(event)

@@ -17,7 +17,7 @@ from programsmith.compiler.events import Tell
 from programsmith.compiler.passes import assumed, outcome_of, recorded, turn_of, walk_of
 from programsmith.compiler.paths import Project
 from programsmith.compiler.plan import STEPS, Step
-from programsmith.compiler.slices import Blocks, RuleFiles, Steady, json_digest, launches
+from programsmith.compiler.slices import Blocks, RuleFiles, json_digest, launches
 from programsmith.compiler.storage import action_cache
 from programsmith.compiler.turn import Subject, Turn
 from programsmith.compiler.view import Plain
@@ -49,10 +49,10 @@ class Compiler:
         self.rules = rules
         self._retries = retries
 
-    def steady(self) -> Compiler:
-        """The same compiler for looks while code is known not to change."""
+    def over(self, kind: Callable[[Blocks], Blocks]) -> Compiler:
+        """The same compiler over another view of its blocks."""
         made = copy.copy(self)
-        made._blocks = Steady(self._blocks)  # noqa: SLF001 - its own
+        made._blocks = kind(self._blocks)  # noqa: SLF001 - its own
         return made
 
     @property

@@ -12,11 +12,13 @@ import sys
 from collections.abc import Callable, Sequence
 
 import programsmith
+from programsmith.compiler.shares import shared
 from programsmith.compiler.stamp import FOOTING, STAMP, Stamp, stamp_at
 from programsmith.errors import Exit
 from programsmith.spec import places
 
 SECRET = "PROGRAMSMITH_SECRET"  # noqa: S105 - the variable's name
+FIELDS = 5  # a spec's path and its answer
 VERB, YES, WORKERS = "build", ("-y", "--yes"), ("-n", "--workers")
 
 
@@ -176,22 +178,25 @@ def usable(folder: bytes) -> bool:
 
 def known_specs(root: str, footing: bytes, files: Sequence[str]) -> dict[str, Known]:
     """What the stamps of these specs say."""
-    found = {}
+    answers = shared(lambda share: _answers(root, footing, share), files)
+    given = [answers[at : at + FIELDS] for at in range(0, len(answers), FIELDS)]
+    return {os.fsdecode(path): known for path, *fields in given if (known := _known(fields))}
+
+
+def _answers(root: str, footing: bytes, files: Sequence[str]) -> list[bytes]:
+    """Path and answer of each spec whose stamp holds, field by field."""
+    found: list[bytes] = []
     for path in files:
-        known = known_spec(root, footing, path)
-        if known is not None:
-            found[path] = known
+        name = os.path.basename(path).removesuffix(places.SUFFIX)
+        stamp = stamp_at(os.path.join(root, "cache", name, STAMP), [footing, os.fsencode(path)])
+        if stamp is not None and len(stamp.fields) == FIELDS - 1 and stamp.holds:
+            found += [os.fsencode(path), *stamp.fields]
     return found
 
 
-def known_spec(root: str, footing: bytes, path: str) -> Known | None:
-    """What the stamp of the spec at `path` says, None where it has none that holds."""
-    name = os.path.basename(path).removesuffix(places.SUFFIX)
-    found = stamp_at(os.path.join(root, "cache", name, STAMP), [footing, os.fsencode(path)])
-    if found is None or not found.holds:
-        return None
+def _known(fields: list[bytes]) -> Known | None:
+    seen, outcome, where, code = fields
     try:
-        seen, outcome, where, code = found.fields
         return Known(int(seen), os.fsdecode(outcome), os.fsdecode(where), Exit(int(code)))
     except ValueError:
         return None

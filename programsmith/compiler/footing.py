@@ -19,8 +19,7 @@ from pathlib import Path
 import programsmith
 from programsmith.compiler.early import identity, known_footing
 from programsmith.compiler.paths import Project
-from programsmith.compiler.signature import LEFT_BEHIND
-from programsmith.compiler.stamp import PART, Stamp, States, Watched, formed
+from programsmith.compiler.stamp import LEFT_BEHIND, PART, Stamp, States, Watched, formed
 from programsmith.rulebook.load import packaged_rules
 from programsmith.sandboxes.host import host_digest, interpreter
 from programsmith.sandboxes.shared import shared_root
@@ -82,16 +81,12 @@ def _folders(root: str, code: str) -> Iterator[str]:
 
 
 def _watched(folders: Sequence[str], patterns: Sequence[str]) -> Watched:
-    through: dict[bytes, None] = {}
-    bare: dict[bytes, None] = {}
-    for folder in folders:
-        for path in _below(os.fsencode(folder)):
-            through[path] = None
-            if os.path.islink(path):
-                bare[path] = None
+    paths = dict.fromkeys(path for folder in folders for path in _below(os.fsencode(folder)))
     for pattern in [interpreter(), *patterns] if patterns else []:
-        through |= dict.fromkeys(map(os.fsencode, _matched(pattern)))
-    return Watched(list(through), list(bare))
+        paths |= dict.fromkeys(map(os.fsencode, _matched(pattern)))
+    listed = [path for path in paths if os.path.isdir(path)]
+    through = [path for path in paths if not os.path.isdir(path)]
+    return Watched(through, [path for path in paths if os.path.islink(path)], listed)
 
 
 def _digest(folders: Sequence[str], patterns: Sequence[str]) -> bytes:
@@ -101,7 +96,7 @@ def _digest(folders: Sequence[str], patterns: Sequence[str]) -> bytes:
         total.update(b"\n")
         for path in _below(top):
             name, at = path[len(top) :], _status(path)
-            total.update(b"\n%d %s %o " % (len(name), name, at.st_mode if at else 0))
+            total.update(b"\n%d %s %o " % (len(name), name, stat.S_IFMT(at.st_mode) if at else 0))
             if os.path.islink(path):
                 total.update(os.readlink(path))
             if at and stat.S_ISREG(at.st_mode):

@@ -15,8 +15,9 @@ from typing import Any
 
 from programsmith.compiler.paths import Folder, part
 from programsmith.compiler.plan import Step
-from programsmith.compiler.signature import LEFT_BEHIND, file_digest
+from programsmith.compiler.signature import file_digest
 from programsmith.compiler.slices import Blocks, content, field, json_digest
+from programsmith.compiler.stamp import LEFT_BEHIND
 from programsmith.records import codec
 
 CODE, PAYLOAD, SPEC = "code", "payload/", "spec."

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import os
 import signal
-from types import FrameType
-from typing import NoReturn
 
 from programsmith.errors import Exit
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # a build with nothing to do imports this, and little else
+    from types import FrameType
+    from typing import NoReturn
 
 LINE = b"interrupted: run the same command again to go on\n"
 

@@ -18,9 +18,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from programsmith.compiler.stamp import LEFT_BEHIND
 from programsmith.errors import InputError
 
-LEFT_BEHIND = frozenset({b".git", b"__pycache__"})
 LARGE = 2 << 30
 YOUNG_NS = 2_000_000_000  # the coarsest clock of a file system: what is younger may change and keep its stat line
 SHOWN = 200  # bytes of a path in a message

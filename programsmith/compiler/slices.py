@@ -7,6 +7,7 @@ Two equal slices mean that the step need not run again.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import hmac
 import json
@@ -71,31 +72,58 @@ class Blocks:
         """The payload folder `name`."""
         return self._package.folder / "payload" / name
 
+    def content(self, path: Path) -> str:
+        """SHA-256 of a file or folder, `absent` where nothing is."""
+        return content(path)
+
+    def host(self, patterns: Sequence[str]) -> str:
+        """SHA-256 of what the patterns match on the host. Raises PrerequisiteError."""
+        return host_digest(patterns)
+
 
 class Steady(Blocks):
-    """Blocks whose code is known not to change, so that each is read once."""
+    """Blocks of code, on a host, that are known not to change: each is read once."""
 
     def __init__(self, blocks: Blocks) -> None:
         super().__init__(blocks.folder)
         self._blocks = blocks
-        self._known: dict[str, str] = {}
+        self._digest = functools.cache(blocks.digest)
+        self._host = functools.cache(blocks.host)
 
     def digest(self, block: str) -> str:
         """See Blocks."""
-        if block not in self._known:
-            self._known[block] = self._blocks.digest(block)
-        return self._known[block]
+        return self._digest(block)
+
+    def content(self, path: Path) -> str:
+        """See Blocks."""
+        return self._blocks.content(path)
+
+    def host(self, patterns: Sequence[str]) -> str:
+        """See Blocks."""
+        return self._host(tuple(patterns))
 
     def payload(self, name: str) -> Path:
         """See Blocks."""
         return self._blocks.payload(name)
 
 
+class Glance(Steady):
+    """Blocks for one look, which is void where something changes meanwhile: artifacts too are read once."""
+
+    def __init__(self, blocks: Blocks) -> None:
+        super().__init__(blocks)
+        self._content = functools.cache(blocks.content)
+
+    def content(self, path: Path) -> str:
+        """See Blocks."""
+        return self._content(path)
+
+
 def declared(step: Step, values: Mapping[str, Any], rules: RuleFiles, blocks: Blocks) -> dict[str, str]:
     """Causes that are known before any artifact is: spec fields, rule files, code, payload."""
     causes = {f"spec.{path}": json_digest(field(values, path)) for path in step.spec}
     causes |= {f"rules/{name}": rules.digest(name) for name in step.rules}
-    causes |= {f"payload/{name}": content(blocks.payload(name)) for name in step.payload}
+    causes |= {f"payload/{name}": blocks.content(blocks.payload(name)) for name in step.payload}
     causes["code"] = blocks.digest(step.block)
     return causes
 
@@ -119,11 +147,11 @@ def launches(step: Step) -> bool:
     return "init" in step.payload
 
 
-def host(step: Step, rules: RuleFiles) -> dict[str, str]:
+def host(step: Step, rules: RuleFiles, blocks: Blocks) -> dict[str, str]:
     """The host as a cause of a step that launches anything: its views are made from the host's files."""
     if not launches(step):
         return {}
-    return {"host": host_digest(rules.load("toolchains")["host"])}
+    return {"host": blocks.host(rules.load("toolchains")["host"])}
 
 
 def secret(step: Step, owner: bytes | None) -> dict[str, str]:

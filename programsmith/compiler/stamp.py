@@ -16,20 +16,25 @@ from collections.abc import Iterable
 
 FORM = b"programsmith stamp 1 "
 STAMP, FOOTING, PART = "stamp", ".footing", ".part"
-PARTS = 4  # fields, two lists of paths, states
+PARTS = 5  # fields, three lists of paths, states
+LEFT_BEHIND = frozenset({b".git", b"__pycache__"})
 NEVER, NOTHING = (-1, -1), (0, 0, 0)
 STARTED = time.time_ns()
 """When this process began to import. Code that lies there and is younger may be another than what runs."""
 
 
 class Watched:
-    """Paths that an answer depends on: `through` are read through links; `bare` are themselves, links or not."""
+    """Paths that an answer depends on: `through` are read through links, `bare` are themselves, links or not.
 
-    __slots__ = ("bare", "through")
+    Of a folder that is `listed` only the names in it count, but for what git and interpreters leave.
+    """
 
-    def __init__(self, through: list[bytes], bare: list[bytes]) -> None:
+    __slots__ = ("bare", "listed", "through")
+
+    def __init__(self, through: list[bytes], bare: list[bytes], listed: list[bytes]) -> None:
         self.through = through
         self.bare = bare
+        self.listed = listed
 
 
 class States:
@@ -52,13 +57,15 @@ class States:
                     continue
                 times.extend((at.st_mtime_ns, at.st_ctime_ns))
                 rest.extend((at.st_size, at.st_ino, at.st_mode))
-        self.text = times.tobytes() + rest.tobytes()
+        names = b"".join(map(_listing, watched.listed))
+        self.text = times.tobytes() + rest.tobytes() + names
         self.newest = max(times, default=0)
 
 
 def formed(fields: Iterable[bytes], watched: Watched, states: States) -> bytes:
     """The bytes of a stamp. No field and no path holds a NUL."""
-    parts = [b"\0".join(fields), b"\0".join(watched.through), b"\0".join(watched.bare), states.text]
+    paths = (watched.through, watched.bare, watched.listed)
+    parts = [b"\0".join(fields), *map(b"\0".join, paths), states.text]
     body = b"".join(parts)
     return FORM + b" ".join([b"%08x" % zlib.crc32(body), *(b"%d" % len(part) for part in parts)]) + b"\n" + body
 
@@ -92,7 +99,7 @@ def stamp_at(path: str, expected: list[bytes]) -> Stamp | None:
     fields = parts[0].split(b"\0") if parts else []
     if parts is None or fields[: len(expected)] != expected:
         return None
-    return Stamp(fields[len(expected) :], Watched(_names(parts[1]), _names(parts[2])), parts[3])
+    return Stamp(fields[len(expected) :], Watched(*map(_names, parts[1:-1])), parts[-1])
 
 
 def _parts(content: bytes) -> list[bytes] | None:
@@ -105,6 +112,15 @@ def _parts(content: bytes) -> list[bytes] | None:
         return None
     ends = [sum(sizes[: n + 1]) for n in range(PARTS)]
     return [body[end - size : end] for size, end in zip(sizes, ends, strict=True)]
+
+
+def _listing(path: bytes) -> bytes:
+    """The names in a folder as one line, an empty one where there is none."""
+    try:
+        names = sorted(set(os.listdir(path)) - LEFT_BEHIND)
+    except (FileNotFoundError, NotADirectoryError):
+        return b"\n"
+    return b"/".join([b"", *names, b"\n"])
 
 
 def _names(text: bytes) -> list[bytes]:

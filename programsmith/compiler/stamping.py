@@ -6,19 +6,24 @@ a stamp where a look found it up to date and nothing that it depends on changed 
 
 from __future__ import annotations
 
+import functools
 import os
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+import programsmith
 from programsmith.compiler.compile import Compiler
-from programsmith.compiler.early import Known, Look, known_spec
+from programsmith.compiler.early import Known, Look, known_specs
 from programsmith.compiler.footing import footing, keep, settled
 from programsmith.compiler.paths import Project
+from programsmith.compiler.slices import Glance, Steady
 from programsmith.compiler.stamp import STARTED, Stamp, States, Watched, formed
 from programsmith.compiler.standing import standings
 from programsmith.compiler.watching import unwatched, watched
 from programsmith.errors import InputError, ProgramSmithError
+from programsmith.rulebook.load import packaged_rules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,15 +43,15 @@ class Stamps:
         self._project = project
         self._looked = looked
         self._footing = looked.footing if looked else _footing(compiler, project)
-        self._steady = compiler.steady()
+        self._steady = compiler.over(Steady)
 
-    def known(self, path: Path) -> Known | None:
-        """What the spec's stamp says, None where it has none that holds."""
+    def known(self, files: Sequence[Path]) -> Mapping[str, Known]:
+        """What the stamps of these specs say: the file of each that holds to its answer."""
         if self._looked is not None:
-            return self._looked.known.get(str(path))
+            return self._looked.known
         if self._footing is None:
-            return None
-        return known_spec(str(self._project.root), self._footing.fields[0], str(path))
+            return {}
+        return known_specs(str(self._project.root), self._footing.fields[0], [str(path) for path in files])
 
     def look(self, path: Path) -> Seen | None:
         """Look at everything that the spec depends on. None where a task would run; a broken spec has none that would.
@@ -54,7 +59,7 @@ class Stamps:
         Raises OSError.
         """
         try:
-            compiler = self._steady if self._stands() else self._compiler
+            compiler = self._steady.over(Glance) if self._stands() else self._compiler
             before = compiler.subject(self._project, path)
             found = settled(lambda: watched(compiler, before), str(self._project.cache))
             tasks, stampable = 0, found is not None
@@ -75,8 +80,7 @@ class Stamps:
         if self._footing is None or seen.watched is None or seen.states is None:
             return
         try:
-            same = self._stands() and States(seen.watched).text == seen.states.text
-            if same and States(self._footing.watched).newest < STARTED:
+            if self._old and self._stands() and States(seen.watched).text == seen.states.text:
                 answer = (str(known.seen), known.outcome, known.where, str(int(known.exit)))
                 fields = [self._footing.fields[0], os.fsencode(path), *map(os.fsencode, answer)]
                 keep(str(self._project.folder(path.stem).stamp), formed(fields, seen.watched, seen.states))
@@ -86,6 +90,17 @@ class Stamps:
     def _stands(self) -> bool:
         """Whether code, rules and host are what they were when this run began."""
         return self._footing is not None and self._footing.holds
+
+    @functools.cached_property
+    def _old(self) -> bool:
+        """Whether all code and schemas are older than what runs, which then is what lies there; rules are read anew."""
+        if self._footing is None:
+            return False
+        tops = (Path(programsmith.__file__).parent, self._compiler.code, packaged_rules() / "schema")
+        kept = tuple(os.fsencode(top) + b"/" for top in tops)
+        return (
+            States(Watched([p for p in self._footing.watched.through if p.startswith(kept)], [], [])).newest < STARTED
+        )
 
     def drop(self, path: Path) -> None:
         """Remove the spec's stamp: a build begins to change what it stands for."""

@@ -93,13 +93,13 @@ class Turn:
 
     def artifacts(self) -> dict[str, str]:
         """SHA-256 of each input; `absent` where it vanished."""
-        return {name: slices.content(path) for name, path in self.inputs.items()}
+        return {name: self.subject.blocks.content(path) for name, path in self.inputs.items()}
 
     def slice(self) -> dict[str, str]:
         """All causes, taken now. Raises InputError on a broken rule file."""
         subject, project = self.subject, self.subject.folder.project
         causes = slices.declared(self.step, subject.values, subject.rules, subject.blocks)
-        causes |= slices.host(self.step, subject.rules)
+        causes |= slices.host(self.step, subject.rules, subject.blocks)
         causes |= slices.secret(self.step, subject.owner_secret)
         causes |= dict(slices.outside(self.step, subject.values, project.root, project.cache))
         causes |= slices.tried(self.spot.trial, self.trials, project.root)

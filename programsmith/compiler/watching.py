@@ -16,8 +16,7 @@ from pathlib import Path
 from programsmith.bundle.dataset import COMPLETE, SHELVES
 from programsmith.compiler.compile import Compiler
 from programsmith.compiler.paths import Folder
-from programsmith.compiler.signature import LEFT_BEHIND
-from programsmith.compiler.stamp import Watched
+from programsmith.compiler.stamp import LEFT_BEHIND, Watched
 from programsmith.compiler.turn import Subject, Turn
 from programsmith.spec.checks import pairs
 
@@ -38,7 +37,7 @@ def watched(compiler: Compiler, subject: Subject) -> Watched:
     """The paths that the spec depends on now. Raises OSError."""
     through = dict.fromkeys(_through(subject))
     tops = dict.fromkeys(_tops(compiler, subject))
-    return Watched(list(through), [path for top in tops for path in _tree(top)])
+    return Watched(list(through), [path for top in tops for path in _tree(top)], [])
 
 
 def _through(subject: Subject) -> Iterator[bytes]:

@@ -38,9 +38,12 @@ NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
 NOT_FINITE = re.compile(r"([-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))\Z")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Document:
-    """The content of one file. `places` maps the keys that lead to a value to where it stands; () is the root."""
+    """The content of one file, which nobody changes.
+
+    `places` maps the keys that lead to a value to where it stands; () is the root.
+    """
 
     file: str
     values: dict[str, Any]

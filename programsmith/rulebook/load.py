@@ -112,9 +112,7 @@ class Rulebook:
         return self._documents[name]
 
     def _mapping(self, name: str) -> Any:
-        document, schema = self._document(name), packaged_schema(name)
-        check(document, schema)
-        return filled(schema, document.values)
+        return _checked(name, self._document(name))
 
     def _whole(self, name: str) -> Any:
         """The text of a prompt, the value of a JSON file."""
@@ -127,6 +125,14 @@ class Rulebook:
             raise fault(Place(file), "", "UTF-8 text", f"the byte 0x{error.object[error.start]:02x}") from None
         except json.JSONDecodeError as error:
             raise fault(Place(file, error.lineno), "", "JSON", f"a fault: {error.msg}") from None
+
+
+@functools.lru_cache(maxsize=64)
+def _checked(name: str, document: Document) -> Any:
+    """A rule's values with defaults, which nobody changes: every spec asks for the same. Raises InputError."""
+    schema = packaged_schema(name)
+    check(document, schema)
+    return filled(schema, document.values)
 
 
 def stem(name: str) -> str:

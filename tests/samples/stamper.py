@@ -12,7 +12,7 @@ from programsmith.compiler.stamp import States, Watched, formed
 
 def main(folder: Path) -> None:
     """Stamp a file of the folder."""
-    watched = Watched([], [str(folder / "watched").encode()] * 2000)
+    watched = Watched([], [str(folder / "watched").encode()] * 2000, [])
     time.sleep(0.01)
     content = formed([b"field"], watched, States(watched))
     while True:

@@ -103,15 +103,10 @@ def _rewritten(place: Place) -> None:
     path.write_bytes(text)
 
 
-def _compiled(place: Place) -> None:
-    (place.code / "blocks" / "__pycache__").mkdir()
-    (place.code / "blocks" / "__pycache__" / "dig.pyc").write_bytes(b"code")
-
-
 SAME = {
     "touched": lambda place: os.utime(place.code / "blocks" / "dig.py"),
     "written anew": _rewritten,
-    "compiled": _compiled,
+    "mode of a folder": lambda place: (place.code / "blocks").chmod(0o700),
     "beside the host's files": lambda place: (place.host / "lib" / "libm.so.6").write_text("libm\n"),
 }
 
@@ -122,6 +117,13 @@ def test_equal_content_is_the_same_footing(place: Place, change: str) -> None:
     SAME[change](place)
     time.sleep(0.02)
     assert place.digest() == place.known() == before
+
+
+def test_what_compiling_leaves_is_not_noticed(place: Place) -> None:
+    before = place.digest()
+    (place.code / "blocks" / "__pycache__").mkdir()
+    (place.code / "blocks" / "__pycache__" / "dig.pyc").write_bytes(b"code")
+    assert place.known() == before
 
 
 def test_a_module_reached_through_a_link_counts(place: Place, tmp_path: Path) -> None:

@@ -17,13 +17,15 @@ def watch(top: Path) -> Watched:
     """A folder, its files and a link as themselves, a file and an absent one through links."""
     bare = [top, top / "a", top / "link", top / "folder", top / "folder" / "b"]
     through = [top / "link", top / "absent"]
-    return Watched([os.fsencode(path) for path in through], [os.fsencode(path) for path in bare])
+    listed = [top / "listed", top / "folder", top / "a"]
+    return Watched(*([os.fsencode(path) for path in paths] for paths in (through, bare, listed)))
 
 
 @pytest.fixture
 def top(tmp_path: Path) -> Path:
     top = tmp_path / "top"
     (top / "folder").mkdir(parents=True)
+    (top / "listed").mkdir()
     (top / "a").write_bytes(b"one")
     (top / "folder" / "b").write_bytes(b"two")
     (top / "target").write_bytes(b"three")
@@ -50,6 +52,12 @@ def test_what_is_unchanged_holds(top: Path) -> None:
     place = written(top)
     assert read(place).holds
     (top / "a").read_bytes()
+    assert read(place).holds
+
+
+def test_what_interpreters_leave_in_a_listed_folder_changes_nothing(top: Path) -> None:
+    place = written(top)
+    (top / "listed" / "__pycache__").mkdir()
     assert read(place).holds
 
 
@@ -94,6 +102,8 @@ CHANGES = {
     "target of a link": lambda top: (top / "target").write_bytes(b"3"),
     "file for a link": _file_for_link,
     "absent no more": lambda top: (top / "absent").write_bytes(b""),
+    "name added": lambda top: (top / "listed" / "c").write_bytes(b""),
+    "listed folder gone": lambda top: (top / "listed").rmdir(),
     "folder gone": lambda top: (top / "folder").rename(top.parent / "elsewhere"),
 }
 

@@ -22,6 +22,7 @@ from programsmith.compiler.compile import Compiler
 from programsmith.compiler.early import known_footing, known_specs
 from programsmith.compiler.loader import Asked, asked_specs
 from programsmith.compiler.outlook import Outlook, outlook
+from programsmith.compiler.slices import Steady
 from programsmith.errors import Exit, InputError
 from programsmith.rulebook.fault import suggest
 
@@ -59,7 +60,7 @@ def read(verb: str, words: Sequence[str], start: Path, *, as_json: bool, compile
 
 def looks(asked: Asked, compiler: Compiler) -> Iterator[Outlook]:
     """The outlook of each spec. Raises what is wrong with one that was asked for by name."""
-    clean, steady = _clean(asked, compiler), compiler.steady()
+    clean, steady = _clean(asked, compiler), compiler.over(Steady)
     for path in asked.files:
         found = outlook(steady, asked.project, path, clean=str(path) in clean)
         if found.fault is not None and asked.named:
