@@ -9,25 +9,32 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterator, Mapping
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from doit.dependency import Dependency
+from doit.dependency import Dependency, JSONCodec
 
+from programsmith.bundle.dataset import SHELVES
 from programsmith.compiler.compile import Compiler
 from programsmith.compiler.passes import turn_of, walk_of
-from programsmith.compiler.paths import DIST, Project
-from programsmith.compiler.state import Database
+from programsmith.compiler.paths import DIST, Folder, Project
+from programsmith.compiler.slices import Steady, json_digest
+from programsmith.compiler.slices import field as slice_field
+from programsmith.compiler.state import LAST_KEY, Database
 from programsmith.compiler.tasks import Attempt, task
-from programsmith.compiler.turn import Turn
+from programsmith.compiler.turn import Subject, Turn
 from programsmith.records import codec
 from programsmith.records.outcome import Record, Word
-from programsmith.rulebook.load import Rulebook
+from programsmith.rulebook.load import Rulebook, packaged_rules
 
 CASE = ("cmd", "stdin", "expected_stdout", "expected_stderr", "expected_exit")
 OLD, NEW = 1_700_000_000, 1_700_100_000
 """When inputs and outputs were last written, for tools that compare times."""
+SPEC = "spec."
 SOLVER = "specs/solvers/solver.py"
 
 
@@ -89,22 +96,66 @@ ENDS: Mapping[str, Mapping[str, Word]] = {
 
 def lay(root: Path, outcomes: Mapping[str, str], size: Size) -> Fleet:
     """Lay down a project with a spec of each name that ended with its outcome."""
+    shutil.copytree(packaged_rules(), root / "rules", ignore=shutil.ignore_patterns("schema"))
+    for rule in (root / "rules").rglob("*"):
+        os.utime(rule, (OLD, OLD))
     rules = functools.cache(Rulebook)
-    compiler = Compiler(rules=rules).steady()
+    compiler = Compiler(rules=rules).over(Steady)
     fleet = Fleet(Project(root))
     (root / "specs" / "solvers").mkdir(parents=True, exist_ok=True)
     _write(root / SOLVER, b"print('solves')\n", OLD)
+    firsts: dict[str, list[Node]] = {}
     for name, outcome in outcomes.items():
         fleet.names.append(name)
-        fleet.nodes += _spec(fleet.project, compiler, name, outcome, size)
+        if outcome in firsts:
+            fleet.nodes += _another(fleet.project, compiler, firsts[outcome], name)
+        else:
+            firsts[outcome] = list(_first(fleet.project, compiler, name, outcome, size))
+            fleet.nodes += firsts[outcome]
     return fleet
 
 
-def _spec(project: Project, compiler: Compiler, name: str, outcome: str, size: Size) -> Iterator[Node]:
+def _another(project: Project, compiler: Compiler, nodes: Sequence[Node], name: str) -> Iterator[Node]:
+    """A spec like the first of its outcome, whose tasks are `nodes`, under a name of its own."""
+    first = nodes[0].spec
+    spec = project.root / "specs" / f"{first}.yaml"
+    path = spec.with_name(f"{name}.yaml")
+    _write(path, spec.read_bytes().replace(first.encode(), name.encode()), OLD)
+    for folder in (project.root / "specs", project.cache, *(project.dist / shelf for shelf in SHELVES)):
+        if (folder / first).is_dir():
+            subprocess.run(["cp", "-a", folder / first, folder / name], check=True)
+    project.folder(name).database.unlink()
+    _restate(compiler.subject(project, path), project.folder(first))
+    for node in nodes:
+        reads, writes, folders = (
+            tuple(path.replace(first, name) for path in paths) for paths in (node.reads, node.writes, node.folders)
+        )
+        yield Node(spec=name, name=node.name, reads=reads, writes=writes, folders=folders)
+
+
+def _restate(subject: Subject, first: Folder) -> None:
+    """The state of the first spec as this one's: its own spec fields, no word of when its files were written."""
+    known = Database(str(first.database), JSONCodec())
+    state = Quick(str(subject.folder.database), JSONCodec())
+    with sqlite3.connect(first.database) as rows:
+        tasks = [name for (name,) in rows.execute("select name from task")]
+    for task_name in tasks:
+        values = known.get(task_name, "_values_:")
+        for cause in [cause for cause in values["slice"] if cause.startswith(SPEC)]:
+            values["slice"][cause] = json_digest(slice_field(subject.values, cause.removeprefix(SPEC)))
+        values["targets"] = {target: ["", content] for target, (_, content) in values["targets"].items()}
+        own = task_name.replace(first.name, subject.folder.name, 1)
+        state.set(own, "_values_:", values)
+        for key in ("checker:", LAST_KEY):
+            state.set(own, key, known.get(task_name, key))
+    state.dump()
+
+
+def _first(project: Project, compiler: Compiler, name: str, outcome: str, size: Size) -> Iterator[Node]:
     source = project.root / "specs" / name
     source.mkdir()
     for number in range(size.source):
-        _write(source / f"part{number:03}.py", f"print({number})  # of {name}\n".encode() * 20, OLD)
+        _write(source / f"part{number:03}.py", f"print({number})\n".encode() * 20, OLD)
     tries = f"rollouts: [{{agent: scripted, script: {SOLVER}, trials: {size.trials}}}]\n"
     text = f"version: 1\nname: {name}\nsource: {{path: specs/{name}}}\ntask: {{target_languages: [python]}}\n"
     path = project.root / "specs" / f"{name}.yaml"
@@ -132,7 +183,7 @@ def _settle(turn: Turn, outcome: str, size: Size) -> Record:
     word = ENDS[outcome].get(step.block) or next(w for w in step.says if subject.goes_on(step.block, w))
     if subject.goes_on(step.block, word) or step.closes:
         for artifact, path in turn.outputs.items():
-            _make(artifact, path, outcome, turn.name, size)
+            _make(artifact, path, outcome, turn.step.block, size)
     record = Record(
         block=step.block, outcome=word, reason="laid down", evidence={}, inputs=turn.artifacts(), seconds=1.0
     )
@@ -154,6 +205,8 @@ def _make(artifact: str, path: Path, outcome: str, about: str, size: Size) -> No
             inner = path / name
             inner.parent.mkdir(parents=True, exist_ok=True)
             _write(inner, f"{about} {name}\n".encode(), NEW)
+        for folder, _, _ in os.walk(path, topdown=False):
+            os.utime(folder, (NEW, NEW))
 
 
 def _bundle(size: Size, *, exported: bool) -> Iterator[str]:
