@@ -63,8 +63,10 @@ def context_digest(context: Iterable[FileEntry], base: str) -> str:
 
 
 def build_image(context: Sequence[FileEntry], tag: str, arguments: Mapping[str, str], network: str) -> Image:
-    """Build and tag. `arguments` has BASE, an image that is here. Raises InfraError with the end of the log."""
+    """Build and tag. `arguments` has BASE. Raises InfraError with the end of the log, or where BASE is not here."""
     log: list[str] = []
+    if find_image(arguments["BASE"]) is None:
+        raise InfraError(f"Docker engine: building {tag}: no image {arguments['BASE']}, and none is fetched")
     with talking(f"building {tag}"):
         for said in engine().api.build(
             fileobj=io.BytesIO(write_tar_bytes(context, 0)),
