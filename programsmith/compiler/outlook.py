@@ -205,16 +205,19 @@ class Looking:
         return differences(cause, digest, self._origins[block], self._now[block])
 
     def _kept(self, attempt: Attempt, because: Sequence[Cause], open_: Mapping[str, str]) -> tuple[Kept, Record | None]:
-        """What the store holds for the task, laid where the task would have it, if it is sure to run.
+        """What the store holds for the task, laid where the task would have it.
 
-        It is sure to be taken where no input is open, or where a key of the block's own needs none that is.
+        It is sure to be taken where no input is open, or where a key of the block's own needs none that is. A task
+        that may yet be up to date is asked about only where it would be paid for.
         """
-        turn = attempt.turn
-        if not any(not cause.task for cause in because) or DIST in turn.step.writes:
+        turn, block = attempt.turn, attempt.turn.step.block
+        if not because or DIST in turn.step.writes:
             return Kept.NO, None
-        host = turn.step.block in PROVES_HOST
-        if open_ and turn.step.block in PAID and (found := self._looked(attempt, open_)):
+        host, paid = block in PROVES_HOST, block in PAID and turn.subject.blocks.part(block, "key") is not None
+        if open_ and paid and (found := self._looked(attempt, open_)):
             return Kept.SURE, found
+        if all(cause.task for cause in because):
+            return Kept.NO, None
         found = self._looked(attempt, ())
         return (Kept.NO if found is None or host else Kept.LIKELY if open_ else Kept.SURE), found
 

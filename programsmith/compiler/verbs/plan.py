@@ -144,7 +144,10 @@ def _head(found: Outlook, costs: Estimate | None) -> str:
     due = sum(p.would_run for p in found.prospects)
     if costs is None or not due:
         return f"up to date, {len(found.prospects)} tasks"
-    parts = [f"{due} of {len(found.prospects)} tasks would run"]
+    sure = sum(p.certain for p in found.prospects)
+    parts = [f"{sure} of {len(found.prospects)} tasks would run"]
+    if due > sure:
+        parts[0] += f", {due - sure} more if what they read comes out different"
     if costs.blocks_seconds_last:
         parts.append(f"blocks took {costs.blocks_seconds_last:.0f} s when they last ran")
     trials = costs.trials
