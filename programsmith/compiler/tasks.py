@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from doit.exceptions import TaskFailed
 from doit.task import Task
@@ -114,6 +114,22 @@ def task(attempt: Attempt) -> Task:
     return made
 
 
+class Shown(Task):  # type: ignore[misc]
+    """A task for doit's own verbs, which says what it removes."""
+
+    attempt: Attempt
+
+    def clean(self, outstream: TextIO, dryrun: bool) -> None:  # noqa: FBT001 - as doit calls it
+        """Remove what the task published, or only say what that is."""
+        there = [path for path in self.attempt.targets().values() if os.path.lexists(path)]
+        for path in () if dryrun else there:
+            remove(path)
+        if there:
+            root = self.attempt.turn.subject.folder.project.root
+            names = ", ".join(str(path.relative_to(root)) for path in there)
+            outstream.write(f"{self.name}  {'would remove' if dryrun else 'removed'} {names}\n")
+
+
 def shown(attempt: Attempt, after: list[str]) -> Task:
     """The same task for doit's own verbs: it tells how things stand and cleans, but runs no block."""
     turn = attempt.turn
@@ -122,12 +138,10 @@ def shown(attempt: Attempt, after: list[str]) -> Task:
     def refuse() -> TaskFailed:
         return TaskFailed(f"{turn.name} runs in a pass of its spec: doit build spec={spec}")
 
-    def clean() -> None:
-        for path in attempt.targets().values():
-            remove(path)
-
     meta = {"reads": list(turn.reads), "causes": sorted(turn.slice())}
-    return Task(turn.name, [refuse], task_dep=after, clean=[clean], subtask_of=spec, meta=meta, **_facts(attempt))
+    made = Shown(turn.name, [refuse], task_dep=after, subtask_of=spec, meta=meta, **_facts(attempt))
+    made.attempt = attempt
+    return made
 
 
 def _facts(attempt: Attempt) -> dict[str, Any]:

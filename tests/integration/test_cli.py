@@ -101,7 +101,13 @@ def test_a_no_is_built_shown_forgotten_and_cleaned(project: Path, start: list[st
 
     assert run(project, "programsmith", "forget", "hello:ingest")[0] == 0
     assert "never built" in run(project, *start)[2]
-    assert run(project, "programsmith", "clean", "spec=hello")[0] == 0
+    code, out, err = run(project, "programsmith", "clean", "spec=hello")
+    assert (code, err) == (0, "")
+    assert out.splitlines() == [
+        "hello:r0:gate  removed cache/hello/r0/gate.json, cache/hello/verdict.json",
+        "hello:ingest  removed cache/hello/ingest.json",
+    ]
+    assert run(project, "programsmith", "clean", "spec=hello") == (0, "", "")
     assert not (project / "cache" / "hello" / "ingest.json").exists()
     assert not (project / "cache" / "hello" / "verdict.json").exists()
     assert "altered" in run(project, *start)[2]
@@ -146,6 +152,9 @@ def test_doits_own_verbs_work_in_a_checkout(checkout: Path) -> None:
     assert "up-to-date" in run(checkout, "doit", "info", "hello:ingest")[1]
     assert run(checkout, "doit", "forget", "spec=hello")[0] == 0
     assert "R hello:ingest" in run(checkout, "doit", "list", "--all", "-s", "spec=hello")[1]
+    code, out, _ = run(checkout, "doit", "clean", "-n", "spec=hello")
+    assert (code, out.splitlines()[-1]) == (0, "hello:ingest  would remove cache/hello/ingest.json")
+    assert (checkout / "cache" / "hello" / "ingest.json").exists()
     assert run(checkout, "doit", "clean", "spec=hello")[0] == 0
     assert not (checkout / "cache" / "hello" / "ingest.json").exists()
 
