@@ -21,7 +21,6 @@ class Word(StrEnum):
     TOO_WEAK = "too_weak"
     FAIL = "fail"
     SHIP = "ship"
-    REVISE = "revise"
     SHELVE_EASY = "shelve_easy"
     SHELVE_HARD = "shelve_hard"
     DROP = "drop"

@@ -12,6 +12,15 @@ def test_every_word_of_every_block_has_one_route():
     assert {pair for pair, _ in ROUTES} == {(step.block, word) for step in STEPS for word in step.says}
 
 
+def test_there_is_no_word_that_no_block_says():
+    assert {word for step in STEPS for word in step.says} == set(Word)
+
+
+def test_a_revision_that_is_closed_is_not_revised():
+    closing = {step.block for step in STEPS if step.closes}
+    assert {route.go for (block, _), route in ROUTES if block in closing} == {Go.CONTINUE, Go.END}
+
+
 def test_the_blocks_stand_in_the_order_of_the_plan():
     assert list(dict.fromkeys(block for (block, _), _ in ROUTES)) == [step.block for step in STEPS]
 
