@@ -79,8 +79,8 @@ def test_the_solvers_runner_sees_streams_exit_codes_and_files(solver: ModuleType
 @pytest.mark.parametrize(("passed", "standing"), [(6, "too_easy"), (1, "in_band"), (2, "in_band")])
 def test_the_examples_band_is_decided_alike_at_nearby_confidences(passed: int, standing: str) -> None:
     root = SOLVERS.parents[1]
-    (entry,) = load_spec(root / "specs" / "tally_tried.yaml", root).values["difficulty"]
-    assert "confidence: 0.75" in (root / "specs" / "tally_tried.yaml").read_text()
+    (entry,) = load_spec(root / "specs" / "tally.yaml", root).values["difficulty"]
+    assert "confidence: 0.75" in (root / "specs" / "tally.yaml").read_text()
     for confidence in (0.7, 0.75):
         (demand,) = demands([{**entry, "confidence": confidence}])
         tally = Tally(pair=Pair(agent="scripted", model="solver"), k=passed, n=6)
