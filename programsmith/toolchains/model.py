@@ -11,7 +11,7 @@ class Flavour(StrEnum):
     """How a source is built. `other_path` is release at another build path and another prefix."""
 
     RELEASE = "release"
-    DEBUG = "debug"
+    MUTANT = "mutant"
     COVERAGE = "coverage"
     OTHER_PATH = "other_path"
 

@@ -29,13 +29,17 @@ def b64(data: bytes) -> str:
     return base64.b64encode(data).decode("ascii")
 
 
-def asked(root: Path, script: Path, count: int, *, trace: bool = False) -> list[dict[str, Any]]:
+def asked(
+    root: Path, program: Path, count: int, *, how: str = "script", trace: bool = False, **changes: Any
+) -> list[dict[str, Any]]:
     case = {"argv": [b64(b"a")], "env": [], "stdin": b64(b"hello"), "files": [], "cpu": 5.0, "wall": 10.0}
-    request = json.dumps({"trace": trace, "cases": [case] * count}).encode()
+    case |= {"memory": 1 << 30, "output": 1 << 20, **changes}
+    request = json.dumps({"trace": trace, "name": b64(b"tool"), "cases": [case] * count}).encode()
     work = root / "work"
     work.mkdir()
-    command = [sys.executable, batch.__file__, str(root), str(script)]
+    command = [sys.executable, batch.__file__, how, str(root), str(program)]
     done = subprocess.run(command, input=request, capture_output=True, cwd=work, check=True)
+    assert not list(work.iterdir()), "the working directory is emptied"
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -63,3 +67,64 @@ def test_a_trace_names_the_lines_that_ran_and_no_others(tmp_path):
     ran = {line.rpartition(":")[2] for line in one["lines"]}
     assert {"1", "2", "4"} <= ran
     assert "3" not in ran
+
+
+def shell(root: Path, text: str) -> Path:
+    script = root / "program"
+    script.write_text("#!/bin/sh\n" + text)
+    script.chmod(0o755)
+    return script
+
+
+def test_a_program_is_started_by_its_name_with_the_case_s_environment_streams_and_files(tmp_path):
+    script = shell(tmp_path, 'cat; echo "$WHO $1" >&2; cp in sub/out; ln -s x link; exit 7\n')
+    files = [
+        {"path": b64(b"in"), "kind": "file", "mode": 0o600, "content": b64(b"\xff")},
+        {"path": b64(b"sub"), "kind": "dir", "mode": 0o750, "content": ""},
+    ]
+    env = [[b64(b"WHO"), b64(b"me")], [b64(b"PATH"), b64(b"/usr/bin:/bin")]]
+    for one in asked(tmp_path, script, 2, how="program", files=files, env=env):
+        assert (one["exit_code"], one["signal"], one["overrun"], one["lines"]) == (7, None, False, [])
+        assert base64.b64decode(one["stdout"]) == b"hello"
+        assert base64.b64decode(one["stderr"]) == b"me a\n"
+        left = {
+            base64.b64decode(f["path"]): (f["kind"], f["mode"], base64.b64decode(f["content"])) for f in one["files"]
+        }
+        assert left.pop(b"sub/out")[2] == b"\xff"
+        assert left == {b"in": ("file", 0o600, b"\xff"), b"sub": ("dir", 0o750, b""), b"link": ("link", 0o777, b"x")}
+
+
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [
+        ("while :; do :; done\n", {"cpu": 0.2}),
+        ("trap '' PROF; while :; do :; done\n", {"cpu": 0.2}),
+        ("sleep 60\n", {"wall": 0.2}),
+        ("sleep 60 >/dev/null 2>&1 </dev/null &\nsleep 60\n", {"wall": 0.2}),
+        ("while :; do echo yes; done\n", {"output": 1000}),
+    ],
+)
+def test_what_overruns_is_killed_and_the_next_case_runs(tmp_path, text, changes):
+    script = shell(tmp_path, text)
+    env = [[b64(b"PATH"), b64(b"/usr/bin:/bin")]]
+    told = asked(tmp_path, script, 2, how="program", env=env, **changes)
+    assert len(told) == 2
+    for one in told:
+        assert one["overrun"]
+        assert one["exit_code"] is None
+        assert len(base64.b64decode(one["stdout"])) <= 1000
+
+
+def test_what_a_case_leaves_running_is_killed_and_holds_up_nothing(tmp_path):
+    script = shell(tmp_path, "sleep 60 &\necho done\n")
+    for one in asked(tmp_path, script, 2, how="program", env=[[b64(b"PATH"), b64(b"/usr/bin:/bin")]], wall=30):
+        assert (one["exit_code"], one["overrun"], base64.b64decode(one["stdout"])) == (0, False, b"done\n")
+
+
+def test_more_input_and_output_than_a_pipe_holds_goes_through(tmp_path):
+    data = bytes(range(256)) * 4096
+    (one,) = asked(tmp_path, Path("/bin/cat"), 1, how="program", argv=[], stdin=b64(data), output=1 << 21)
+    assert base64.b64decode(one["stdout"]) == data
+    (tmp_path / "work").rmdir()
+    (one,) = asked(tmp_path, Path("/bin/true"), 1, how="program", argv=[], stdin=b64(data))
+    assert one["exit_code"] == 0, "input that nobody reads is no fault"

@@ -221,7 +221,7 @@ def _word(node: Node, grammar: Grammar, _arid: re.Pattern[bytes]) -> Iterator[_E
     if node.type in grammar.words and node.is_named and not _in_switch(node):
         yield "word", node.start_byte, node.end_byte, grammar.words[node.type]
     if node.type == "return_statement" and node.named_child_count and (node.text or b"") != grammar.returns:
-        yield "return", node.start_byte, node.end_byte, grammar.returns
+        yield "return", node.start_byte, node.end_byte, grammar.returns + _lines(node)
 
 
 def _delete(node: Node, grammar: Grammar, arid: re.Pattern[bytes]) -> Iterator[_Edit]:
@@ -232,7 +232,12 @@ def _delete(node: Node, grammar: Grammar, arid: re.Pattern[bytes]) -> Iterator[_
         return
     name = first.child_by_field_name("function")
     if not (name is not None and arid.search(name.text or b"")):
-        yield "delete", node.start_byte, node.end_byte, grammar.nothing
+        yield "delete", node.start_byte, node.end_byte, grammar.nothing + _lines(node)
+
+
+def _lines(node: Node) -> bytes:
+    """The line breaks of a node: what follows keeps its line numbers, which a program may show."""
+    return b"\n" * (node.text or b"").count(b"\n")
 
 
 def _clears(node: Node, grammar: Grammar) -> bool:

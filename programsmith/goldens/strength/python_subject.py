@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-import signal
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from types import CodeType
-from typing import Any
 
-from programsmith.errors import InfraError
+from programsmith.goldens.strength.batches import Batches
 from programsmith.goldens.strength.operators import Mutation
-from programsmith.goldens.strength.subject import Bench, Chosen
-from programsmith.payload.coverage import batch
-from programsmith.payload.verifier.environment import ORACLE, case_env
-from programsmith.payload.verifier.launcher import Mount, Result
-from programsmith.payload.verifier.model import Case, Limits, b64, decode_file, encode_case, unb64
+from programsmith.goldens.strength.subject import Bench, Chosen, Unfit
+from programsmith.payload.verifier.launcher import Result
+from programsmith.payload.verifier.model import unb64
 from programsmith.records.golden import Golden
 from programsmith.sources.tree import SourceTree
-
-INTERPRETER = b"/usr/bin/python3"
-PROGRAM = b"/opt/coverage/batch.py"
-BATCH = 8
-OVERRUNS = (signal.SIGALRM, signal.SIGXCPU, signal.SIGKILL)
 
 
 class PythonSubject:
@@ -33,7 +21,7 @@ class PythonSubject:
 
     def __init__(self, bench: Bench, source: SourceTree, tree: Path, scratch: Path) -> None:
         self.tree = tree
-        self._bench = bench
+        self._batches = Batches(launcher=bench.launcher, facts=bench.facts, limits=bench.limits, how=b"script")
         self._scratch = scratch
         self._installed = dict(_installed(source, tree))
         self.sources = {path: (tree / inside).read_bytes() for inside, path in self._installed.items()}
@@ -41,35 +29,12 @@ class PythonSubject:
 
     def trace(self, goldens: Sequence[Golden]) -> list[frozenset[str]]:
         """Lines that each case executes, told by a line tracer in the case's process."""
-        told = self._batch(self.tree, goldens, lambda _: self._bench.limits, trace=True)
+        told = self._batches.told(self.tree, goldens, lambda _: self._batches.limits, trace=True)
         return [frozenset(self._locked(line) for line in one["lines"]) - {""} for one in told]
 
     def answers(self, tree: Path, goldens: Iterator[Golden], limits: Chosen) -> Iterator[tuple[Golden, Result]]:
         """Several cases per launch, each in a fork of one interpreter."""
-        while chunk := list(islice(goldens, BATCH)):
-            told = self._batch(tree, chunk, limits, trace=False)
-            yield from zip(chunk, map(_result, told), strict=True)
-
-    def _batch(self, tree: Path, goldens: Sequence[Golden], limits: Chosen, *, trace: bool) -> list[dict[str, Any]]:
-        bench = self._bench
-        cases = [_asked(golden, limits(golden)) for golden in goldens]
-        command = (INTERPRETER, PROGRAM, ORACLE.encode(), bench.facts.program.encode())
-        request = bench.request(Case(argv=()), tree, *command)
-        wall = sum(case["wall"] for case in cases) + bench.limits.wall_seconds
-        room = replace(
-            bench.limits,
-            cpu_seconds=wall,
-            wall_seconds=wall,
-            output_bytes=len(cases) * 4 * bench.limits.output_bytes,
-        )
-        mounts = (*request.mounts, Mount(source=str(Path(batch.__file__).parent), target="/opt/coverage"))
-        stdin = json.dumps({"trace": trace, "cases": cases}).encode("ascii")
-        result = bench.launcher.run(replace(request, limits=room, mounts=mounts, stdin=stdin, collect=False))
-        told = [json.loads(line) for line in result.stdout.splitlines()]
-        if result.fault or len(told) != len(cases):
-            end = result.fault or result.stderr[-300:].decode("ascii", "backslashreplace")
-            raise InfraError(f"strength: {len(told)} of {len(cases)} cases were run: {end}")
-        return told
+        return self._batches.answers(tree, goldens, limits)
 
     def _locked(self, line: str) -> str:
         path, _, number = line.rpartition(":")
@@ -80,13 +45,13 @@ class PythonSubject:
         """Lines that carry code, counted from the compiled files."""
         return sum(len(_code_lines(compile(text, path, "exec"))) for path, text in self.sources.items())
 
-    def mutate(self, slot: int, mutation: Mutation) -> Path | None:
-        """Edit this slot's copy; a mutation that does not compile is None."""
+    def mutate(self, slot: int, mutation: Mutation) -> Path | Unfit:
+        """Edit this slot's copy."""
         mutated = mutation.apply(self.sources[mutation.path])
         try:
             compile(mutated, mutation.path, "exec")
         except (SyntaxError, ValueError):
-            return None
+            return Unfit.DOES_NOT_BUILD
         copy, edited = self._copies.get(slot, (self._scratch / f"mutant-{slot}", None))
         if edited is None:
             shutil.copytree(self.tree, copy, symlinks=True)
@@ -134,23 +99,3 @@ def _code_lines(code: CodeType) -> set[int]:
         lines.update(line for _, _, line in current.co_lines() if line)
         stack.extend(c for c in current.co_consts if isinstance(c, CodeType))
     return lines
-
-
-def _asked(golden: Golden, limits: Limits) -> dict[str, Any]:
-    """A case in the form that the batch program reads."""
-    case = encode_case(golden.case)
-    env = [[b64(name), b64(value)] for name, value in case_env(golden.case.env)]
-    return {**case, "env": env, "cpu": limits.cpu_seconds, "wall": limits.wall_seconds}
-
-
-def _result(told: dict[str, Any]) -> Result:
-    """What the batch program told of one case. A signal of its limits is an overrun."""
-    return Result(
-        started=True,
-        exit_code=told["exit_code"],
-        signal=told["signal"],
-        stdout=unb64(told["stdout"]),
-        stderr=unb64(told["stderr"]),
-        files=tuple(sorted(decode_file(entry) for entry in told["files"])),
-        limits_hit=frozenset({"cpu"} if told["signal"] in OVERRUNS else ()),
-    )

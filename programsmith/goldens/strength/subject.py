@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,6 +18,13 @@ from programsmith.records.lock import OracleFacts
 Chosen = Callable[[Golden], Limits]
 
 
+class Unfit(Enum):
+    """Why a mutation is no mutant. The values are the words that `skipped` counts by."""
+
+    DOES_NOT_BUILD = "does_not_build"
+    EQUIVALENT = "equivalent"  # the compiler makes the same program of it
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
     """What every subject runs cases with: a launcher, how the oracle is started, the limits of one launch."""
@@ -25,15 +33,11 @@ class Bench:
     facts: OracleFacts
     limits: Limits
 
-    def run(self, case: Case, tree: Path, limits: Limits) -> Result:
-        """Run a case against the oracle tree on the host path `tree`."""
-        return self.launcher.run(replace(self.request(case, tree), limits=limits))
-
-    def request(self, case: Case, tree: Path, *command: bytes) -> Request:
-        """The launch of the oracle with a case's arguments, or of `command` with them."""
+    def request(self, case: Case, tree: Path) -> Request:
+        """The launch of the oracle tree on the host path `tree` with a case."""
         return Request(
-            program=command[0].decode() if command else self.facts.program,
-            argv=(*(command or (self.facts.tool.encode(),)), *case.argv),
+            program=self.facts.program,
+            argv=(self.facts.tool.encode(), *case.argv),
             env=case_env(case.env),
             limits=self.limits,
             stdin=case.stdin,
@@ -60,8 +64,8 @@ class Subject(Protocol):
     def scope_lines(self) -> int:
         """Executable lines of all sources."""
 
-    def mutate(self, slot: int, mutation: Mutation) -> Path | None:
-        """The tree with one mutation applied, valid until the slot's next; None where it does not build."""
+    def mutate(self, slot: int, mutation: Mutation) -> Path | Unfit:
+        """The tree with one mutation applied, valid until the slot's next."""
 
     def close(self) -> None:
         """Remove what was built."""

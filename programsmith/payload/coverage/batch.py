@@ -1,54 +1,192 @@
-"""Run a Python script on many cases in one interpreter: `batch.py ROOT SCRIPT`, the request on stdin.
+"""Run a program on many cases in one launch: `batch.py HOW ROOT PROGRAM`, the request on stdin.
 
-The request is `{trace, cases: [{argv, env, stdin, files, cpu, wall}]}`, byte strings as base64. For each case one JSON
-line comes out: `{exit_code, signal, stdout, stderr, files, lines}`. Each case runs in a fork of this process with a
-directory, streams and limits of its own, so a start costs no interpreter. With `trace`, `lines` lists `path:line` of
-the code below ROOT that the case executed. Good for measuring a program, never for grading one.
+HOW is `script`, for a Python script that runs in a fork of this interpreter, so that a start costs none, or `program`,
+for an executable. The request is `{trace, name, cases: [{argv, env, stdin, files, cpu, wall, memory, output}]}`, byte
+strings as base64. For each case one JSON line comes out: `{exit_code, signal, overrun, stdout, stderr, files, lines}`.
+Each case has the working directory to itself, which is emptied after it, and streams and limits of its own; what a
+case leaves running is killed. With `trace`, `lines` lists `path:line` of the Python code below ROOT that ran. Good for
+measuring a program, never for grading one: a case can reach this process.
 """
 
 from __future__ import annotations
 
 import atexit
 import binascii
+import contextlib
+import fcntl
 import gc
 import json
 import os
 import resource
+import selectors
+import shutil
 import signal
+import stat
 import sys
+import time
 from types import CodeType, FrameType
 from typing import Any
 
-PIPE_BYTES = 65536  # what a pipe takes before anyone reads
-STREAMS = ("stdout", "stderr", "lines")
+CHUNK = 65536
+KEPT = 200  # the descriptor through which a traced script tells its lines
+LINES_BYTES = 64 << 20
+UNSTARTED = 70
+OVERRUNS = (signal.SIGPROF, signal.SIGXCPU, signal.SIGXFSZ, signal.SIGKILL)
 
 
-def run_case(case: dict[str, Any], number: int, code: CodeType, script: str, root: str | None) -> dict[str, Any]:
-    """Fork, run, and tell what came out."""
-    folder, side = os.path.abspath(f"case{number}"), os.path.abspath(f"streams{number}")
-    os.makedirs(folder)
-    os.makedirs(side)
-    lay(case["files"], folder)
-    source = feed(unb64(case["stdin"]), side)
-    pid = os.fork()
-    if pid == 0:
-        become(case, folder, side, source)
-        if root:
-            trace(root, f"{side}/lines")
-        sys.argv = [script, *(os.fsdecode(unb64(a)) for a in case["argv"])]
-        os._exit(end(code, script))
-    os.close(source)
-    _, status = os.waitpid(pid, 0)
-    signalled = os.WIFSIGNALED(status)
-    told = {name: read(f"{side}/{name}") for name in STREAMS}
-    return {
-        "exit_code": None if signalled else os.WEXITSTATUS(status),
-        "signal": os.WTERMSIG(status) if signalled else None,
-        "stdout": b64(told["stdout"]),
-        "stderr": b64(told["stderr"]),
-        "lines": told["lines"].decode("ascii").split(),
-        "files": list(left(folder)),
+class Batch:
+    """What one request starts, and how."""
+
+    def __init__(self, how: str, root: str, program: str, request: dict[str, Any]) -> None:
+        self._root = root.rstrip("/")
+        self._program = program
+        self._name = unb64(request["name"])
+        self._trace = bool(request["trace"])
+        self._code: CodeType | None = None
+        if how == "script":
+            with open(program, "rb") as file:
+                self._code = compile(file.read(), program, "exec")
+            sys.path[0] = os.path.dirname(program)
+
+    def run(self, case: dict[str, Any]) -> dict[str, Any]:
+        """Fork, run, and tell what came out."""
+        lay(case["files"])
+        source = os.pipe()
+        caps = {"stdout": case["output"], "stderr": case["output"], "lines": LINES_BYTES}
+        pipes = {name: os.pipe() for name in caps}
+        pid = os.fork()
+        if pid == 0:
+            self._become(case, [source[0], *(into for _, into in pipes.values())])
+        os.close(source[0])
+        for _, into in pipes.values():
+            os.close(into)
+        pump = Pump(pid, source[1], unb64(case["stdin"]), {out: caps[name] for name, (out, _) in pipes.items()})
+        status = pump.run(case["wall"])
+        signalled = os.WIFSIGNALED(status)
+        told = {
+            "exit_code": None if signalled else os.WEXITSTATUS(status),
+            "signal": os.WTERMSIG(status) if signalled else None,
+            "overrun": pump.over or (signalled and os.WTERMSIG(status) in OVERRUNS),
+            "stdout": b64(pump.got[pipes["stdout"][0]]),
+            "stderr": b64(pump.got[pipes["stderr"][0]]),
+            "lines": pump.got[pipes["lines"][0]].decode("ascii").split(),
+            "files": list(left()),
+        }
+        wipe()
+        return told
+
+    def _become(self, case: dict[str, Any], ends: list[int]) -> None:
+        """Turn a fork into the case's process. Never returns."""
+        status = UNSTARTED
+        try:
+            os.setsid()
+            lines = fcntl.fcntl(ends.pop(), fcntl.F_DUPFD_CLOEXEC, KEPT)
+            for number, end_of in enumerate(ends):
+                os.dup2(end_of, number)
+            os.closerange(3, KEPT)
+            os.environb.clear()
+            os.environb.update({unb64(name): unb64(value) for name, value in case["env"]})
+            limit(case)
+            argv = [unb64(word) for word in case["argv"]]
+            if self._code:
+                if self._trace:
+                    trace(self._root, lines)
+                sys.argv = [self._program, *map(os.fsdecode, argv)]
+                status = end(self._code, self._program)
+            else:
+                signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # an interpreter ignores both, which a program inherits
+                signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+                os.execve(self._program, [self._name, *argv], os.environb)  # noqa: S606
+        finally:
+            os._exit(status)
+
+
+class Pump:
+    """Feed a process and read what it writes until it ends, or overruns and is killed. `got` is by descriptor."""
+
+    def __init__(self, pid: int, into: int, data: bytes, caps: dict[int, int]) -> None:
+        self._pid = pid
+        self._into = into
+        self._rest = memoryview(data)
+        self._caps = caps
+        self._events = selectors.DefaultSelector()
+        self.got = {out: bytearray() for out in caps}
+        self.over = False
+
+    def run(self, wall: float) -> int:
+        """The wait status. `over` is set where the wall time or a cap was passed."""
+        ended = os.pidfd_open(self._pid)
+        self._events.register(ended, selectors.EVENT_READ)
+        self._events.register(self._into, selectors.EVENT_WRITE)
+        for out in self._caps:
+            os.set_blocking(out, False)
+            self._events.register(out, selectors.EVENT_READ)
+        os.set_blocking(self._into, False)
+        self._until(ended, time.monotonic() + wall)
+        self._kill()
+        _, status = os.waitpid(self._pid, 0)
+        for out in self._caps:
+            while self._read(out):
+                pass
+        self._events.close()
+        for number in (ended, self._into, *self._caps):
+            with contextlib.suppress(OSError):
+                os.close(number)
+        return status
+
+    def _until(self, ended: int, deadline: float) -> None:
+        while not self.over:
+            ready = [key.fd for key, _ in self._events.select(max(0.0, deadline - time.monotonic()))]
+            self.over = not ready
+            for number in ready:
+                if number == self._into:
+                    self._write()
+                elif number in self._caps and not self._read(number):
+                    self._events.unregister(number)
+            if ended in ready:
+                return
+
+    def _kill(self) -> None:
+        """End the process, if it has not ended, and what it left behind in its group."""
+        for kill in (os.killpg, os.kill):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                kill(self._pid, signal.SIGKILL)
+
+    def _write(self) -> None:
+        try:
+            self._rest = self._rest[os.write(self._into, self._rest[:CHUNK]) :] if self._rest else self._rest
+        except OSError:
+            self._rest = self._rest[:0]
+        if not self._rest:
+            self._events.unregister(self._into)
+            os.close(self._into)
+            self._into = -1
+
+    def _read(self, out: int) -> bool:
+        """Whether there was anything."""
+        try:
+            data = os.read(out, CHUNK)
+        except BlockingIOError:
+            return False
+        room = self._caps[out] - len(self.got[out])
+        self.got[out] += data[:room]
+        self.over = self.over or len(data) > room
+        return bool(data)
+
+
+def limit(case: dict[str, Any]) -> None:
+    """Bound this process: CPU time, memory, what one file may hold."""
+    most = {
+        resource.RLIMIT_CPU: int(case["cpu"]) + 2,  # coarse: for a program that takes the timer over
+        resource.RLIMIT_AS: case["memory"],
+        resource.RLIMIT_FSIZE: case["memory"],
+        resource.RLIMIT_CORE: 0,
     }
+    for what, bound in most.items():
+        hard = resource.getrlimit(what)[1]
+        least = bound if hard == resource.RLIM_INFINITY else min(bound, hard)
+        resource.setrlimit(what, (least, least))
+    signal.setitimer(signal.ITIMER_PROF, case["cpu"])
 
 
 def end(code: CodeType, script: str) -> int:
@@ -75,36 +213,7 @@ def end(code: CodeType, script: str) -> int:
     return status
 
 
-def become(case: dict[str, Any], folder: str, side: str, source: int) -> None:
-    """Turn a fork into the case's process."""
-    os.dup2(source, 0)
-    for number, name in ((1, "stdout"), (2, "stderr")):
-        made = os.open(f"{side}/{name}", os.O_WRONLY | os.O_CREAT, 0o600)
-        os.dup2(made, number)
-        os.close(made)
-    os.closerange(3, 64)
-    os.chdir(folder)
-    os.environb.clear()
-    for name, value in case["env"]:
-        os.environb[unb64(name)] = unb64(value)
-    seconds = max(1, round(case["cpu"] + 0.5))
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    signal.setitimer(signal.ITIMER_REAL, case["wall"])
-
-
-def feed(data: bytes, side: str) -> int:
-    """A descriptor to read `data` from: a pipe, as for every case, or a file where a pipe would not take it all."""
-    if len(data) <= PIPE_BYTES:
-        out, into = os.pipe()
-        os.write(into, data)
-        os.close(into)
-        return out
-    with open(f"{side}/stdin", "wb") as file:
-        file.write(data)
-    return os.open(f"{side}/stdin", os.O_RDONLY)
-
-
-def trace(root: str, out: str) -> None:
+def trace(root: str, into: int) -> None:
     """Collect the lines of code below `root` that are executed from now on; written at exit."""
     seen: set[tuple[str, int]] = set()
 
@@ -118,9 +227,9 @@ def trace(root: str, out: str) -> None:
 
     def write() -> None:
         sys.settrace(None)
-        text = "\n".join(f"{b64(os.fsencode(path[len(root) + 1 :]))}:{line}" for path, line in sorted(seen))
-        with open(out, "w", encoding="ascii") as file:
-            file.write(text)
+        told = (f"{b64(os.fsencode(path[len(root) + 1 :]))}:{line}" for path, line in sorted(seen))
+        with open(into, "w", encoding="ascii", closefd=False) as file:
+            file.write("\n".join(told))
 
     import threading
 
@@ -129,11 +238,11 @@ def trace(root: str, out: str) -> None:
     sys.settrace(start)
 
 
-def lay(files: list[dict[str, Any]], folder: str) -> None:
-    """Lay a case's files down."""
+def lay(files: list[dict[str, Any]]) -> None:
+    """Lay a case's files down in the working directory."""
     for entry in files:
-        path = os.path.join(os.fsencode(folder), unb64(entry["path"]))
-        os.makedirs(os.path.dirname(path), exist_ok=True)
+        path = unb64(entry["path"])
+        os.makedirs(os.path.dirname(path) or b".", exist_ok=True)
         if entry["kind"] == "dir":
             os.makedirs(path, exist_ok=True)
         elif entry["kind"] == "link":
@@ -145,21 +254,21 @@ def lay(files: list[dict[str, Any]], folder: str) -> None:
         os.chmod(path, entry["mode"])
 
 
-def left(folder: str) -> Any:
-    """What lies in the work directory afterwards."""
-    top = os.fsencode(folder)
-    for at, folders, names in os.walk(top):
+def left() -> Any:
+    """What lies in the working directory. What is no file, directory or link counts as an empty file."""
+    for at, folders, names in os.walk(b"."):
         for name in sorted(folders + names):
             path = os.path.join(at, name)
-            link, is_dir = os.path.islink(path), os.path.isdir(path)
+            mode = os.lstat(path).st_mode
+            link, is_dir = stat.S_ISLNK(mode), stat.S_ISDIR(mode)
             kind = "link" if link else "dir" if is_dir else "file"
-            content = os.readlink(path) if link else b"" if is_dir else read(path)
-            mode = 0o777 if link else os.lstat(path).st_mode & 0o7777
-            yield {"path": b64(os.path.relpath(path, top)), "kind": kind, "mode": mode, "content": b64(content)}
+            content = os.readlink(path) if link else read(path) if stat.S_ISREG(mode) else b""
+            kept = 0o777 if link else stat.S_IMODE(mode)
+            yield {"path": b64(os.path.relpath(path, b".")), "kind": kind, "mode": kept, "content": b64(content)}
 
 
-def read(path: str | bytes) -> bytes:
-    """A file's bytes; empty where there is none."""
+def read(path: bytes) -> bytes:
+    """A file's bytes; none where it may not be read."""
     try:
         with open(path, "rb") as file:
             return file.read()
@@ -167,7 +276,21 @@ def read(path: str | bytes) -> bytes:
         return b""
 
 
-def b64(data: bytes) -> str:
+def wipe() -> None:
+    """Empty the working directory, whatever modes a case gave to what lies in it."""
+    for at, folders, _ in os.walk(b"."):
+        for name in folders:
+            path = os.path.join(at, name)
+            if not os.path.islink(path):
+                os.chmod(path, 0o700)
+    for entry in list(os.scandir(b".")):
+        if entry.is_dir(follow_symlinks=False):
+            shutil.rmtree(entry.path)
+        else:
+            os.unlink(entry.path)
+
+
+def b64(data: bytes | bytearray) -> str:
     """Base64 text."""
     return binascii.b2a_base64(data, newline=False).decode("ascii")
 
@@ -179,16 +302,15 @@ def unb64(text: str) -> bytes:
 
 def main(argv: list[str]) -> None:
     """Answer one request."""
-    root, script = argv[1].rstrip("/"), argv[2]
+    how, root, program = argv[1:]
     request = json.load(sys.stdin.buffer)
-    with open(script, "rb") as file:
-        code = compile(file.read(), script, "exec")
-    sys.path[0] = os.path.dirname(script)
+    batch = Batch(how, root, program, request)
     answers = os.dup(1)
     gc.freeze()  # a fork's collector must not touch, and so copy, what is shared
-    for number, case in enumerate(request["cases"]):
-        result = run_case(case, number, code, script, root if request["trace"] else None)
-        os.write(answers, json.dumps(result).encode("ascii") + b"\n")
+    for case in request["cases"]:
+        told = json.dumps(batch.run(case)).encode("ascii") + b"\n"
+        while told:
+            told = told[os.write(answers, told) :]
 
 
 if __name__ == "__main__":

@@ -73,18 +73,18 @@ def test_two_builds_of_one_source_are_equal_byte_for_byte(kit):
     assert any(b"Jan  1 1980" in e.content for e in first.install)
 
 
-def test_a_coverage_build_leaves_notes_and_a_debug_build_symbols(kit):
+def test_a_coverage_build_leaves_notes_and_a_mutant_build_no_place_of_the_source(kit):
     with Workspace.open(kit.tree(kit.c), kit.request("c", flavour=Flavour.COVERAGE)) as workspace:
         assert workspace.host_path("words.gcno").is_file()
         assert b"__gcov_" in (workspace.tree / "bin/greet").read_bytes()
-    with Workspace.open(kit.tree(kit.c), kit.request("c", flavour=Flavour.DEBUG)) as workspace:
-        assert b".debug_info" in (workspace.tree / "bin/greet").read_bytes()
+    with Workspace.open(kit.tree(kit.c), kit.request("c", flavour=Flavour.MUTANT)) as workspace:
+        assert b".debug_" not in (workspace.tree / "bin/greet").read_bytes()
         assert not workspace.host_path("words.gcno").exists()
 
 
 def test_an_edit_rebuilds_the_program_and_undoing_it_brings_the_first_back(kit):
     source = kit.tree(kit.c)
-    with Workspace.open(source, kit.request("c", flavour=Flavour.DEBUG)) as workspace:
+    with Workspace.open(source, kit.request("c", flavour=Flavour.MUTANT)) as workspace:
         program = workspace.tree / "bin/greet"
         first = program.read_bytes()
         greet = workspace.host_path("greet.o").stat().st_mtime_ns
@@ -100,7 +100,7 @@ def test_an_edit_rebuilds_the_program_and_undoing_it_brings_the_first_back(kit):
 
 
 def test_a_twin_goes_on_from_the_same_state_and_lives_its_own_life(kit):
-    with Workspace.open(kit.tree(kit.c), kit.request("c", flavour=Flavour.DEBUG)) as first:
+    with Workspace.open(kit.tree(kit.c), kit.request("c", flavour=Flavour.MUTANT)) as first:
         twin = first.twin()
         before = twin.host_path("greet.o").stat().st_mtime_ns
         assert before == first.host_path("greet.o").stat().st_mtime_ns
@@ -115,7 +115,7 @@ def test_a_twin_goes_on_from_the_same_state_and_lives_its_own_life(kit):
 
 
 def test_a_python_edit_shows_without_a_build_step_of_its_own(kit):
-    with Workspace.open(kit.tree(kit.python), kit.request("python", flavour=Flavour.DEBUG)) as workspace:
+    with Workspace.open(kit.tree(kit.python), kit.request("python", flavour=Flavour.MUTANT)) as workspace:
         file = workspace.tree / "lib/greet/cli.py"
         workspace.edit(b"src/greet/cli.py", kit.python["src/greet/cli.py"].replace(b"hello", b"howdy"))
         assert workspace.rebuild()
