@@ -1,7 +1,8 @@
 """sweep: harnesses and models beyond those of rollouts, tried in the same batches, labelled and judged in the same way.
 
 In: records of the sweep's trials and grades, which were asked for, the record of rollouts, what each case asks and
-shows, bands and rules. Out: a word. A spec without a sweep passes at once.
+shows, bands and rules. Out: a word. A spec without a sweep passes at once. A pair that rollouts names too shares its
+trials with it: nothing is bought twice, and `shared` of the evidence counts them, for they tell nothing new.
 """
 
 from __future__ import annotations
@@ -30,7 +31,12 @@ def run(job: Job) -> Outcome:
     found = rows(job.records.values(), job.trials)
     every = _labels(job, found)
     own = _those(every, found)
-    evidence = {"trials": found, "labels": codec.encode(dataclasses.replace(every, trials=own))}
+    shared = {row["key"] for row in job.records["rollouts"].evidence["trials"]} & {row["key"] for row in found}
+    evidence = {
+        "trials": found,
+        "labels": codec.encode(dataclasses.replace(every, trials=own)),
+        "shared": len(shared),
+    }
     bad = [trial for trial in own if trial.label in BAD]
     if bad:
         first = bad[0]

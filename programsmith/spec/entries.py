@@ -28,6 +28,7 @@ def check_entries(spec: Spec, project: Path) -> None:
         _program(spec, keys, pair)
         _shown(spec, project, keys, pair)
     _twins(spec)
+    _shared(spec)
     for i, band in enumerate(spec.values["difficulty"]):
         _basis(spec, i, band["basis"])
 
@@ -80,6 +81,23 @@ def _twins(spec: Spec) -> None:
                     "a pair of its own",
                     f"{quoted(pair_of(entry).folder)}, which {field}[{first}] is too",
                     "one entry holds all trials of a pair",
+                )
+
+
+def _shared(spec: Spec) -> None:
+    """Refuse a pair of the sweep that bears the name of one of rollouts, whose trials it shares, and runs another."""
+    rollouts = {pair_of(entry).folder: (i, entry) for i, entry in enumerate(spec.values["rollouts"])}
+    sweep = spec.values["sweep"] if isinstance(spec.values["sweep"], list) else []
+    for i, entry in enumerate(sweep):
+        name = pair_of(entry).folder
+        first, known = rollouts.get(name, (i, entry))
+        for field in (*PROGRAM, FOLDER):
+            if entry.get(field) != known.get(field):
+                keys: Keys = ("sweep", i)
+                wanted = f"the {field} of rollouts[{first}], whose trials a pair of the same name shares"
+                got = quoted(entry[field]) if entry.get(field) else "none"
+                raise fault(
+                    spec.place(*keys), f"{dotted(keys)}.{field}", wanted, got, "a model of its own names it apart"
                 )
 
 

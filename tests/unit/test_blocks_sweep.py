@@ -99,6 +99,13 @@ def test_bands_on_the_sweep_are_judged_on_its_trials(run: Any, passes: int, word
     assert outcome.word is word
     assert len(outcome.evidence["trials"]) == len(outcome.evidence["labels"]["trials"]) == 6
     assert outcome.evidence["bands"][0]["n"] == 6
+    assert outcome.evidence["shared"] == 0
+
+
+def test_trials_that_rollouts_asked_for_too_are_counted_as_shared(run: Any) -> None:
+    tried = tries(2, 6)
+    before = rows([record for _, pair in tried[:4] for record in pair], [asked for asked, _ in tried[:4]])
+    assert run(tried, before).evidence["shared"] == 4
 
 
 def test_trials_of_rollouts_show_that_a_case_can_be_passed_but_do_not_count(run: Any) -> None:

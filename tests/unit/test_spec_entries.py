@@ -12,9 +12,16 @@ OK = "name: t\nsource: {path: src}\nbudget: {usd: 1}\n"
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    for folder in ("specs", "src/inner", "agents", "cache/t", "dist"):
+    for folder in ("specs", "src/inner", "agents", "more", "cache/t", "dist"):
         (tmp_path / folder).mkdir(parents=True)
-    for file in ("agents/solve.py", "agents/other.py", "src/inner/solve.py", "cache/t/solve.py", "solve.py"):
+    for file in (
+        "agents/solve.py",
+        "agents/other.py",
+        "more/solve.py",
+        "src/inner/solve.py",
+        "cache/t/solve.py",
+        "solve.py",
+    ):
         (tmp_path / file).touch()
     return tmp_path
 
@@ -82,6 +89,20 @@ REFUSED = {
             "one entry holds all trials of a pair"
         ),
     ),
+    "a pair of the sweep that runs something else than its namesake": (
+        "rollouts: [{agent: command, command: sh x, model: a/b}]\nsweep: [{agent: command, command: sh y, model: a/b}]",
+        (
+            "sweep[0].command: wanted the command of rollouts[0], whose trials a pair of the same name shares, "
+            "got `sh y`; a model of its own names it apart"
+        ),
+    ),
+    "a script of the sweep with the stem of another": (
+        "rollouts: [{agent: scripted, script: agents/solve.py}]\nsweep: [{agent: scripted, script: more/solve.py}]",
+        (
+            "sweep[0].script: wanted the script of rollouts[0], whose trials a pair of the same name shares, "
+            "got `more/solve.py`; a model of its own names it apart"
+        ),
+    ),
     "a band on nobody": (
         "rollouts: [{agent: nop}]\ndifficulty: [{basis: {agent: oracle}, pass_rate: {max: 1}}]",
         "difficulty[0].basis: wanted a pair of rollouts, got `oracle-none`, of which there are none",
@@ -95,6 +116,11 @@ def test_an_entry_that_cannot_run_is_one_line(project: Path, case: str) -> None:
     with pytest.raises(InputError) as error:
         load(project, asks)
     assert str(error.value).partition(": ")[2] == line
+
+
+def test_a_pair_of_rollouts_may_be_swept_too(project: Path) -> None:
+    pair = "{agent: scripted, script: agents/solve.py}"
+    assert load(project, f"rollouts: [{pair}]\nsweep: [{pair}]")["sweep"]
 
 
 def test_entries_that_can_run_are_read(project: Path) -> None:
