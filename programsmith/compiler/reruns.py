@@ -46,6 +46,7 @@ NOTES: Mapping[str, str] = MappingProxyType(
         "sweep.trials": "of trials those that are added",
         "sweep[].trials": "of trials those that are added",
         "difficulty[].trials_max": "of trials those that are added",
+        "rules/bars": "what benchmarks are held to",
         "rules/batches": "of trials those that are asked for anew",
         "rules/toolchains": "those that do not read it only where `host` of it changes",
         "rules/retries": "how often infra is tried again is no cause",

@@ -121,6 +121,7 @@ FIELDS: dict[str, Mapping[str, Any]] = {
 RULES: dict[str, Mapping[str, Any]] = {
     "acceptance": {"nulls_max": 0.03},
     "adversaries": {"adversaries.0.stops": "other"},
+    "bars": {"engine.one_of_1000_ms.most": 151},
     "batches": {"first": 2},
     "candidates": {"lines.full": 6000},
     "checks": {"checks.0.id": "other"},
