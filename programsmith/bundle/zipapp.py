@@ -13,12 +13,13 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent
 VERIFIER = "payload/verifier"
+INIT = "payload/init"
 CHECK = "payload/bundle"
-_FOR_CHECK_ONLY = ("plain.py", "landlock.py")
+_NOT_FOR_SCORING = ("plain.py", "landlock.py", "contained.py")
 _FOR_SCORING_ONLY = (
     *("__main__.py", "grade.py", "launchers.py", "report.py", "unseal.py"),
     *("bwrap.py", "cgroup.py", "compiled.py", "host.py", "isolated.py", "isolation.py", "root.py", "seccomp.py"),
-    *("server.py", "settle.py", "slots.py", "views.py", "wire.py"),
+    *("server.py", "settle.py", "slots.py", "uid.py", "views.py", "wire.py"),
 )
 _FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 _PLAIN_FILE = 0o100644 << 16
@@ -26,7 +27,7 @@ _PLAIN_FILE = 0o100644 << 16
 
 def verify_pyz() -> bytes:
     """The verifier: standard library, and cryptography for unsealing. It cannot launch anything without isolation."""
-    files = [p for p in _modules(VERIFIER) if p.name not in _FOR_CHECK_ONLY]
+    files = [p for p in (*_modules(VERIFIER), *_modules(INIT)) if p.name not in _NOT_FOR_SCORING]
     return _zip(files, "programsmith.payload.verifier.__main__")
 
 

@@ -20,7 +20,7 @@ from programsmith.payload.verifier.launcher import LauncherError, View
 from programsmith.payload.verifier.root import INSIDE_ID
 from programsmith.payload.verifier.server import Server
 from programsmith.payload.verifier.wire import DEVICE, Bind, Setup, encode_setup
-from programsmith.sandboxes.pid1 import compiled_init, compiled_server, python_init, sources
+from programsmith.sandboxes.pid1 import compiled_init, compiled_server, python_init
 from programsmith.sandboxes.shared import open_folders, publish, shared_root
 from programsmith.sandboxes.view import python_view, view_to_json
 
@@ -121,7 +121,7 @@ def launcher_config(run_view: View, way: str = "auto") -> dict[str, Any]:
         "uid": FIRST_UID,
         "stage": _stage_folder(),
         "view": view_to_json(run_view),
-        "probe": {"view": view_to_json(python_view()), "scripts": str(sources())},
+        "probe": {"view": view_to_json(python_view())},
     }
 
 

@@ -1,4 +1,8 @@
-"""Launchers under contract: compiled, bwrap with the C init and with the Python init; one view with Python and cat."""
+"""Launchers under contract, over one view with Python and cat.
+
+Compiled, bwrap with the C init and with the Python init; inside a container (`contained`) those by user instead, in C
+and in Python.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +15,10 @@ import pytest
 
 from programsmith.payload.verifier.launcher import Launcher, Mount, View
 from programsmith.payload.verifier.launchers import bubblewrap
+from programsmith.payload.verifier.uid import UidLauncher
 from programsmith.sandboxes.config import launcher_config, require_namespaces
 from programsmith.sandboxes.view import list_view
+from tests.contract import contained
 from tests.contract.launches import WAYS
 
 
@@ -23,10 +29,11 @@ def view() -> View:
 
 
 @pytest.fixture(scope="session", params=WAYS)
-def launcher(request: pytest.FixtureRequest, view: View) -> Iterator[Launcher]:
-    if request.param != "python" and not any(map(shutil.which, ("cc", "gcc", "clang"))):
-        pytest.skip("programs in C need a C compiler: apt-get install -y gcc libc6-dev")
-    opened = bubblewrap(launcher_config(view, request.param))
+def launcher(request: pytest.FixtureRequest) -> Iterator[Launcher]:
+    if request.param in contained.WAYS:
+        opened: Launcher = UidLauncher(contained.config(request.param))
+    else:
+        opened = bubblewrap(launcher_config(request.getfixturevalue("view"), request.param))
     yield opened
     opened.close()
 

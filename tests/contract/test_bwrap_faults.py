@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from programsmith.payload.verifier import seccomp
 from programsmith.payload.verifier.bwrap import BwrapLauncher
 from programsmith.payload.verifier.launcher import LauncherError, View
 from programsmith.sandboxes.config import launcher_config
@@ -59,7 +60,10 @@ def test_a_launch_killed_from_outside_is_a_fault(config: dict[str, Any], victim:
     proves_nothing(killed(config, lambda: below(word)))
 
 
-def test_probe_refuses_a_launcher_that_does_not_isolate(config: dict[str, Any], open_folder: Path) -> None:
+def test_probe_refuses_a_launcher_that_does_not_isolate(
+    config: dict[str, Any], open_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seccomp, "CASE_FAMILIES", seccomp.FAMILIES)  # two fences stand before a network
     bwrap = script(
         open_folder / "bwrap",
         f'for a do shift; [ "$a" = --unshare-net ] || set -- "$@" "$a"; done\nexec {config["bwrap"]} "$@"\n',

@@ -142,7 +142,26 @@ SIX_HOGS = (
 )
 
 
-@pytest.mark.parametrize("code", [ONE_HOG, SIX_HOGS], ids=["one process", "six children"])
+SIX_MAPPINGS = (
+    "import mmap, os, time\nfor _ in range(6):\n if os.fork() == 0:\n"
+    "  m = mmap.mmap(-1, 60 << 20); m.write(b'x' * (60 << 20)); time.sleep(5); os._exit(0)\n"
+    "for _ in range(6): os.wait()"
+)
+CLOSED = "import ctypes; ctypes.CDLL(None).prctl(4, 0)\n"  # shuts what others may ask about a process
+HOGS = {"one process": ONE_HOG, "six children": SIX_HOGS, "shared": SIX_MAPPINGS, "closed": CLOSED + SIX_MAPPINGS}
+
+
+def test_what_processes_share_counts_once(launcher: Launcher) -> None:
+    code = (
+        "import mmap, os, time\nm = mmap.mmap(-1, 60 << 20); m.write(b'x' * (60 << 20))\n"
+        "for _ in range(6):\n if os.fork() == 0:\n"
+        "  [m[n] for n in range(0, 60 << 20, 4096)]; time.sleep(0.6); os._exit(0)\n"
+        "for _ in range(6): assert os.wait()[1] == 0"
+    )
+    ended(launcher.run(case(code, limits=limits(memory_bytes=200 << 20))))
+
+
+@pytest.mark.parametrize("code", HOGS.values(), ids=HOGS)
 def test_memory_is_limited_over_all_processes(launcher: Launcher, code: str) -> None:
     result = launcher.run(case(code, limits=limits(memory_bytes=100 << 20)))
     assert result.fault is None

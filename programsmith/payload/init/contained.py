@@ -19,7 +19,7 @@ from programsmith.payload.init.calls import Status, call, fail, libc
 from programsmith.payload.init.init import start_program
 from programsmith.payload.init.request import Request
 from programsmith.payload.init.room import Room
-from programsmith.payload.init.watch import OVER_MEMORY, OVER_PIDS, OVER_WALL, OVER_WORK, end_all, supervise
+from programsmith.payload.init.watch import OVER_MEMORY, OVER_PIDS, OVER_WALL, OVER_WORK, Watch, end_all, supervise
 
 GROUPS = "/sys/fs/cgroup"
 COUNTS = {
@@ -98,7 +98,8 @@ def main() -> int:
     bounds = Bounds(Room(places, request.number["work_bytes"], request.number["work_files"]), wall)
     program = start_program(request, lambda: become(uid, request.cwd))
     if program:
-        supervise(request, program, os.open("/proc", calls.FOLDER), bounds.passed)
+        watch = Watch(os.open("/proc", calls.FOLDER), request.number["memory"])
+        supervise(request, program, watch, bounds.passed)
     else:
         end_all()
     Status.say(b"Z")

@@ -94,24 +94,62 @@ static void set_limits(const struct request *r)
     }
 }
 
-/* Executing is allowed below the listed paths only. A kernel without Landlock leaves the list-built view. */
-static void fence_exec(const struct request *r)
+/* Rights of Landlock: the first 13 came with its first version, one each with the second, third and fifth. */
+enum {
+    EXECUTE_FILE = 1,
+    WRITE_FILE = 2,
+    READ_FILE = 4,
+    READ_FOLDER = 8,
+    REFER = 1 << 13,
+    TRUNCATE = 1 << 14,
+    CONTROL_DEVICE = 1 << 15,
+    FILE_RIGHTS = EXECUTE_FILE | WRITE_FILE | READ_FILE | TRUNCATE | CONTROL_DEVICE
+};
+
+static uint64_t known_rights(int version)
 {
-    uint64_t handled = 1; /* LANDLOCK_ACCESS_FS_EXECUTE */
+    return 0x1fff | (version > 1 ? REFER : 0) | (version > 2 ? TRUNCATE : 0) | (version > 4 ? CONTROL_DEVICE : 0);
+}
+
+static void add_rule(int rules, uint64_t handled, const struct rule *wanted)
+{
+    struct __attribute__((packed)) {
+        uint64_t allowed;
+        int32_t parent;
+    } rule = {0, open(wanted->path.at, O_PATH | O_CLOEXEC)};
+    struct stat facts;
+    if (rule.parent < 0)
+        return; /* what does not exist allows nothing */
+    must(fstat(rule.parent, &facts), "Landlock rule");
+    if (wanted->rights & MAY_EXECUTE)
+        rule.allowed |= EXECUTE_FILE;
+    if (wanted->rights & MAY_READ)
+        rule.allowed |= READ_FILE | READ_FOLDER;
+    if (wanted->rights & MAY_WRITE)
+        rule.allowed |= ~(uint64_t)(EXECUTE_FILE | READ_FILE | READ_FOLDER);
+    rule.allowed &= handled & (S_ISDIR(facts.st_mode) ? ~0ULL : (uint64_t)FILE_RIGHTS);
+    if (rule.allowed)
+        must((int)syscall(ADD_RULE, rules, 1, &rule, 0), "Landlock rule");
+    close(rule.parent);
+}
+
+/* What the rules allow is all that is allowed: of executing, and with FENCE_FILES of reading and writing too. A kernel
+ * without Landlock leaves the list-built view to hold executing; where there is none, nothing is started.
+ */
+static void fence_files(const struct request *r)
+{
+    uint64_t handled = EXECUTE_FILE;
+    if (r->flags & FENCE_FILES) {
+        int version = (int)syscall(CREATE_RULESET, NULL, 0, 1);
+        must(version, "Landlock");
+        handled = known_rights(version);
+    }
     int rules = (int)syscall(CREATE_RULESET, &handled, sizeof handled, 0);
-    if (rules < 0 && (errno == ENOSYS || errno == EOPNOTSUPP))
+    if (rules < 0 && !(r->flags & FENCE_FILES) && (errno == ENOSYS || errno == EOPNOTSUPP))
         return;
     must(rules, "Landlock");
-    for (uint64_t i = 0; i < r->paths; i++) {
-        struct __attribute__((packed)) {
-            uint64_t allowed;
-            int32_t parent;
-        } rule = {handled, open(r->path[i].at, O_PATH | O_CLOEXEC)};
-        if (rule.parent < 0)
-            continue;
-        must((int)syscall(ADD_RULE, rules, 1, &rule, 0), "Landlock rule");
-        close(rule.parent);
-    }
+    for (uint64_t i = 0; i < r->rules; i++)
+        add_rule(rules, handled, &r->rule[i]);
     must((int)syscall(RESTRICT_SELF, rules, 0), "Landlock");
     close(rules);
 }

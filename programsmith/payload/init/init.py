@@ -15,9 +15,10 @@ import sys
 
 from programsmith.payload.init import calls
 from programsmith.payload.init.calls import FOLDER, Status, call, fail, libc, mount, system
+from programsmith.payload.init.fence import fence_files
 from programsmith.payload.init.request import Request
 from programsmith.payload.init.walk import collect
-from programsmith.payload.init.watch import end_all, supervise
+from programsmith.payload.init.watch import Watch, end_all, supervise
 
 TYPE_CHECKING = False  # importing typing costs a tenth of a launch
 if TYPE_CHECKING:
@@ -54,10 +55,13 @@ def lay_files(r: Request) -> None:
     work = os.open(r.work, FOLDER)
     for kind, mode, path, content in r.files:
         lay_one(work, path, kind, mode, content)
-    for kind, mode, path, _ in r.files:
+    for _, _, path, _ in r.files:
+        os.utime(path, ns=LAID, dir_fd=work, follow_symlinks=False)
+    for kind, mode, path, _ in sorted(
+        r.files, key=lambda entry: -len(entry[2])
+    ):  # one that gets shut shuts nothing out
         if kind == 1:
             os.chmod(path, mode, dir_fd=work)
-        os.utime(path, ns=LAID, dir_fd=work, follow_symlinks=False)
     os.utime(work, ns=LAID)
     os.close(work)
 
@@ -92,23 +96,6 @@ def drop_bounding_set() -> None:
             call("bounding set", libc.prctl(calls.PR_CAPBSET_DROP, number, 0, 0, 0))
 
 
-def fence_exec(r: Request) -> None:
-    """Executing is allowed below the listed paths only; a kernel without Landlock leaves the list-built view."""
-    handled = struct.pack("<Q", calls.EXECUTE)
-    rules = system(calls.CREATE_RULESET, handled, 8, 0)
-    if rules < 0 and ctypes.get_errno() in {38, 95}:  # ENOSYS, EOPNOTSUPP
-        return
-    call("Landlock", rules)
-    for path in r.paths:
-        try:
-            fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
-        except OSError:
-            continue
-        call("Landlock rule", system(calls.ADD_RULE, rules, 1, struct.pack("<Qi", calls.EXECUTE, fd), 0))
-        os.close(fd)
-    call("Landlock", system(calls.RESTRICT_SELF, rules, 0))
-
-
 def filter_calls(r: Request) -> None:
     """Install the system call filter."""
     code = ctypes.create_string_buffer(r.filter, len(r.filter))
@@ -134,8 +121,6 @@ def reset_signals() -> None:
 def run_program(r: Request, go: int, failed: int) -> NoReturn:
     """The child: wait for the word, give everything up, execute."""
     try:
-        with open("/proc/self/oom_score_adj", "wb", 0) as score:
-            score.write(b"1000")
         os.setsid()
         os.chdir(r.cwd)
         os.umask(r.number["umask"])
@@ -146,8 +131,8 @@ def run_program(r: Request, go: int, failed: int) -> NoReturn:
             with contextlib.suppress(OSError):
                 os.set_inheritable(fd, fd < 3)  # noqa: PLR2004 - the standard streams
         set_limits(r)
-        if r.has(calls.FENCE_EXEC):
-            fence_exec(r)
+        if r.has(calls.FENCE_EXEC | calls.FENCE_FILES):
+            fence_files(r)
         set_capabilities(0)
         reset_signals()
         filter_calls(r)
@@ -163,6 +148,8 @@ def run_program(r: Request, go: int, failed: int) -> NoReturn:
 def start_program(r: Request, become: Callable[[], None] | None = None) -> int:
     """Start the program, which may `become` another user first; its id once it is executed, 0 where that failed."""
     go, failed = os.pipe(), os.pipe()
+    with open("/proc/self/oom_score_adj", "wb", 0) as score:
+        score.write(b"1000")
     program = os.fork()
     if program == 0:
         os.close(go[1])
@@ -193,7 +180,7 @@ def prepare(r: Request) -> None:
     except OSError as error:
         fail("work directory", error)
     drop_bounding_set()
-    set_capabilities(1 << calls.CAP_DAC_READ_SEARCH)
+    set_capabilities(1 << calls.CAP_DAC_READ_SEARCH | 1 << calls.CAP_SYS_PTRACE)
 
 
 def enter(words: list[str]) -> NoReturn:
@@ -228,7 +215,7 @@ def main() -> int:
     prepare(request)
     program = start_program(request)
     if program:
-        supervise(request, program, proc)
+        supervise(request, program, Watch(proc, request.number["memory"]))
         if request.has(calls.COLLECT):
             collect(request)
     else:

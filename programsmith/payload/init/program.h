@@ -23,6 +23,10 @@ static void close_at_exec(void)
 /* The child, which borrows its parent's memory until it executes. Where that fails, `why` becomes the errno. */
 static _Noreturn void run_program(const struct request *r, volatile int *why)
 {
+    if (r->owner != NOBODY) {
+        become_owner(r);
+        lay_files(r);
+    }
     must(setsid(), "session");
     must(chdir(r->cwd.at), "current directory");
     umask((mode_t)r->umask);
@@ -30,8 +34,8 @@ static _Noreturn void run_program(const struct request *r, volatile int *why)
         use_one_cpu();
     close_at_exec();
     set_limits(r);
-    if (r->flags & FENCE_EXEC)
-        fence_exec(r);
+    if (r->flags & (FENCE_EXEC | FENCE_FILES))
+        fence_files(r);
     set_capabilities(0);
     reset_signals();
     filter_calls(r);
@@ -70,6 +74,8 @@ static pid_t start_program(const struct request *r)
 static int is_full(const struct request *r)
 {
     struct statvfs room;
+    if (*r->place)
+        return outgrown(r, 1);
     return !(r->flags & WORKSPACE) && statvfs(r->work.at, &room) == 0 && (!room.f_bfree || !room.f_ffree);
 }
 
@@ -79,7 +85,7 @@ static void supervise(const struct request *r, pid_t program, int proc)
     uint64_t over = 0;
     struct usage used = {0};
     int ended = wait_for(program, r, proc, &used, &over);
-    end_all();
+    end_all(r);
     uint64_t cpu = cpu_of(RUSAGE_CHILDREN) + used.lost_us;
     if (r->flags & WATCH && cpu > r->cpu_us)
         over |= OVER_CPU;
@@ -100,11 +106,11 @@ static void guard_init(void)
     umask(0);
 }
 
-/* Keep only what reading the work directory takes. */
+/* Keep only what reading the work directory and the memory of processes takes. */
 static void give_up(void)
 {
     drop_bounding_set();
-    set_capabilities(1ULL << CAP_DAC_READ_SEARCH);
+    set_capabilities(1ULL << CAP_DAC_READ_SEARCH | 1ULL << CAP_SYS_PTRACE);
 }
 
 /* All of one launch after its place is prepared; `proc` is a descriptor of a /proc that shows every process of it. */
@@ -116,7 +122,9 @@ static void serve(const struct request *r, int proc)
         if (r->flags & COLLECT)
             collect(r);
     } else
-        end_all();
+        end_all(r);
+    if (r->owner != NOBODY)
+        empty_places(r);
     report('Z', NULL, 0);
     flush_reports();
 }

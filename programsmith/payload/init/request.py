@@ -27,7 +27,8 @@ class Request:
         self.hidden, self.work, self.cwd, self.program, self.filter, _hostname = (self._bytes() for _ in range(6))
         self.argv = [self._bytes() for _ in range(self._number())]
         self.env = dict(self._bytes().split(b"=", 1) for _ in range(self._number()))
-        self.paths = [self._bytes() for _ in range(self._number())]
+        self.paths = [(self._number(), self._bytes()) for _ in range(self._number())]  # rights, path
+        self.places = [self._bytes() for _ in range(self._number())]
         self.files = [
             (self._number(), self._number(), self._bytes(), self._bytes()) for _ in range(self._number())
         ]  # kind, mode, path, content

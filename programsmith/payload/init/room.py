@@ -14,7 +14,7 @@ from programsmith.payload.init.calls import FOLDER
 
 TYPE_CHECKING = False  # importing typing costs a tenth of a launch
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 BLOCK = 512  # bytes, of st_blocks
 SHARE = 20  # a look is followed by so many times its own length without one
@@ -22,10 +22,11 @@ SECONDS = 1.0  # and by no less than this
 
 
 class Room:
-    """The places, and when they were last looked at."""
+    """The places, and when they were last looked at. With an `owner` only what is that user's counts."""
 
-    def __init__(self, places: Sequence[str], most_bytes: int, most_files: int) -> None:
+    def __init__(self, places: Sequence[str], most_bytes: int, most_files: int, owner: int | None = None) -> None:
         self._places = places
+        self._owner = owner
         self._bytes, self._files = most_bytes, most_files
         self._next = 0.0
         self._over = False
@@ -43,7 +44,7 @@ class Room:
         files = size = 0
         try:
             for place in self._places:
-                for item in walk(place):
+                for item in walk(place, self._counts):
                     files += 1
                     size += self._size(item)
                     if files > self._files or size > self._bytes:
@@ -51,6 +52,14 @@ class Room:
         except OSError as error:
             return error.errno == EMFILE  # deeper than a tree of this many entries may be
         return False
+
+    def _counts(self, item: os.DirEntry[str]) -> bool:
+        if self._owner is None:
+            return True
+        try:
+            return item.stat(follow_symlinks=False).st_uid == self._owner
+        except OSError:
+            return False
 
     @staticmethod
     def _size(item: os.DirEntry[str]) -> int:
@@ -60,8 +69,8 @@ class Room:
             return 0
 
 
-def walk(place: str) -> Iterator[os.DirEntry[str]]:
-    """Every entry below `place`, which may change meanwhile. Raises OSError for want of descriptors."""
+def walk(place: str, counts: Callable[[os.DirEntry[str]], bool]) -> Iterator[os.DirEntry[str]]:
+    """Every entry below `place` that counts, which may change meanwhile. Raises OSError for want of descriptors."""
     levels: list[tuple[int, Iterator[os.DirEntry[str]]]] = []
     try:
         enter(levels, place, None)
@@ -70,6 +79,8 @@ def walk(place: str) -> Iterator[os.DirEntry[str]]:
             item = next(items, None)
             if item is None:
                 os.close(levels.pop()[0])
+                continue
+            if not counts(item):
                 continue
             yield item
             if item.is_dir(follow_symlinks=False):

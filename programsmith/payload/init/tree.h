@@ -45,6 +45,13 @@ static void write_file(int work, const struct entry *e)
     close(fd);
 }
 
+/* Whatever is in a directory has the longer path, so that one that gets shut does not shut anything out. */
+static int deepest_first(const void *one, const void *other)
+{
+    uint64_t a = ((const struct entry *)one)->path.length, b = ((const struct entry *)other)->path.length;
+    return (a < b) - (a > b);
+}
+
 static void lay_files(const struct request *r)
 {
     int work = open(r->work.at, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -59,12 +66,12 @@ static void lay_files(const struct request *r)
         else if (mkdirat(work, e->path.at, 0755) < 0 && errno != EEXIST)
             fault("case directory");
     }
-    for (uint64_t i = 0; i < r->files; i++) {
-        const struct entry *e = &r->file[i];
-        if (e->kind == DIR_KIND)
-            must(fchmodat(work, e->path.at, (mode_t)e->mode, 0), "mode of a case directory");
-        must(utimensat(work, e->path.at, laid_times, AT_SYMLINK_NOFOLLOW), "time of a case file");
-    }
+    for (uint64_t i = 0; i < r->files; i++)
+        must(utimensat(work, r->file[i].path.at, laid_times, AT_SYMLINK_NOFOLLOW), "time of a case file");
+    qsort(r->file, r->files, sizeof *r->file, deepest_first);
+    for (uint64_t i = 0; i < r->files; i++)
+        if (r->file[i].kind == DIR_KIND)
+            must(fchmodat(work, r->file[i].path.at, (mode_t)r->file[i].mode, 0), "mode of a case directory");
     futimens(work, laid_times);
     close(work);
 }

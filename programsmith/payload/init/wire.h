@@ -17,7 +17,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { ONE_CPU = 1, COLLECT = 2, WATCH = 4, EXEC_WORK = 8, WORKSPACE = 16, FENCE_EXEC = 32 };
+enum { ONE_CPU = 1, COLLECT = 2, WATCH = 4, EXEC_WORK = 8, WORKSPACE = 16, FENCE_EXEC = 32, FENCE_FILES = 64 };
+enum { MAY_EXECUTE = 1, MAY_READ = 2, MAY_WRITE = 4 };
+#define NOBODY UINT64_MAX
 
 struct bytes {
     const char *at;
@@ -37,13 +39,19 @@ struct limit {
     uint64_t resource, soft, hard;
 };
 
+struct rule {
+    uint64_t rights;
+    struct bytes path;
+};
+
 struct request {
     uint64_t flags, umask, work_bytes, work_files, cpu_us, memory, max_files, max_bytes, max_depth;
-    uint64_t limits, paths, files;
+    uint64_t limits, rules, files;
+    uint64_t owner; /* the user that tells its processes and files from others', NOBODY where namespaces do */
     struct limit *limit;
     struct bytes hidden, work, cwd, program, filter, hostname;
-    char **argv, **env;
-    struct bytes *path;
+    char **argv, **env, **place; /* place: every directory that the program may write to, where those outlive it */
+    struct rule *rule;
     struct entry *file;
 };
 
@@ -211,7 +219,7 @@ static struct cursor take_content(int fd)
 
 static struct request take_request(int fd)
 {
-    struct request r = {0};
+    struct request r = {.owner = NOBODY};
     struct cursor c = take_content(fd);
     uint64_t *numbers[] = {&r.flags, &r.umask, &r.work_bytes, &r.work_files, &r.cpu_us,
                            &r.memory, &r.max_files, &r.max_bytes, &r.max_depth};
@@ -229,10 +237,13 @@ static struct request take_request(int fd)
         *strings[i] = take_bytes(&c);
     r.argv = take_strings(&c);
     r.env = take_strings(&c);
-    r.paths = take_number(&c);
-    r.path = take_room(r.paths, sizeof *r.path);
-    for (uint64_t i = 0; i < r.paths; i++)
-        r.path[i] = take_bytes(&c);
+    r.rules = take_number(&c);
+    r.rule = take_room(r.rules, sizeof *r.rule);
+    for (uint64_t i = 0; i < r.rules; i++) {
+        r.rule[i].rights = take_number(&c);
+        r.rule[i].path = take_bytes(&c);
+    }
+    r.place = take_strings(&c);
     take_files(&c, &r);
     return r;
 }

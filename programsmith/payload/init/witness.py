@@ -15,7 +15,10 @@ NEW_USER_NAMESPACE = 0x10000000
 
 
 def _connects(port: int) -> bool:
-    client = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
+    try:
+        client = _socket.socket(_socket.AF_INET, _socket.SOCK_STREAM)
+    except OSError:
+        return False
     client.settimeout(1)
     try:
         client.connect(("127.0.0.1", port))
@@ -82,7 +85,13 @@ def _reads(path: str) -> bool:
 
 
 def _others() -> list[str]:
-    return [p for p in os.listdir("/proc") if p.isdigit() and int(p) not in {1, os.getpid()}]
+    """Processes besides this one and the init of which anything can be read."""
+    try:
+        found = os.listdir("/proc")
+    except OSError:
+        return []
+    others = [p for p in found if p.isdigit() and int(p) not in {1, os.getpid()}]
+    return [p for p in others if any(_reads(f"/proc/{p}/{what}") for what in ("cmdline", "stat", "status"))]
 
 
 def _privileged() -> bool:
@@ -91,9 +100,9 @@ def _privileged() -> bool:
 
 def broken(marker: str, pid: int, port: int) -> list[str]:
     """Lines for what was possible."""
-    host_process = pid not in {1, os.getpid()} and os.path.exists(f"/proc/{pid}")
+    host_process = pid not in {1, os.getpid()} and _reads(f"/proc/{pid}/cmdline")
     tries = (
-        ("a case reads files of the host", os.path.exists(marker) or _reads("/etc/shadow")),
+        ("a case reads files of the host", _reads(marker) or _reads("/etc/shadow")),
         ("a case reads the memory or environment of the init", _reads("/proc/1/mem") or _reads("/proc/1/environ")),
         ("a case sees processes of others", host_process or bool(_others())),
         ("a case writes outside its work directory", _writes("/usr/planted") or _writes("/planted")),

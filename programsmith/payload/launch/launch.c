@@ -10,6 +10,9 @@
  * second text with the path where it is shown read-only or writable; `i` and whatever tells one such list from another.
  * Without descriptors: kill what runs. Out: `R` ready, `D` every process of the launch is dead, or a record `F`
  * (wire.h), after which the server ends. It also ends with its socket, and its launch with it.
+ *
+ * Where namespaces are refused it makes none: the launch's first process stays root, the program becomes a user of the
+ * slot's own, and that user's processes are killed and its files removed afterwards.
  */
 #define _GNU_SOURCE
 #include "../init/program.h"
@@ -29,6 +32,26 @@ struct server {
     struct added added;
 };
 
+/* Complete the fresh sandbox and become the user that exists in it. */
+static void enter(const struct server *server, const struct request *r)
+{
+    must(sethostname(r->hostname.at, r->hostname.length), "host name");
+    complete_root(&server->setup, r);
+    become_user(&server->setup, server->user);
+    must(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), "dumpable"); /* its own entries in /proc are needed once more */
+    guard_init();
+    lay_files(r);
+    give_up();
+}
+
+/* Without namespaces: stay root, out of the program's reach, and become the parent of all that the program leaves. */
+static void confine(const struct setup *s, struct request *r)
+{
+    r->owner = s->owner;
+    guard_init();
+    must(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "subreaper");
+}
+
 static _Noreturn void launch(const struct server *server, int passed[PASSED])
 {
     status_fd = passed[STATUS];
@@ -38,15 +61,12 @@ static _Noreturn void launch(const struct server *server, int passed[PASSED])
     for (int i = 0; i < STREAMS; i++)
         close(passed[i]);
     struct request r = take_request(passed[REQUEST]);
-    must(sethostname(r.hostname.at, r.hostname.length), "host name");
-    complete_root(&server->setup, &r);
-    become_user(&server->setup, server->user);
-    must(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), "dumpable"); /* its child must reach its own /proc once more */
+    if (server->setup.confined)
+        confine(&server->setup, &r);
+    else
+        enter(server, &r);
     int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     must(proc, "/proc");
-    guard_init();
-    lay_files(&r);
-    give_up();
     serve(&r, proc);
     _exit(0);
 }
@@ -92,21 +112,25 @@ static void arrange(struct server *s, const char *asked, size_t size)
     s->size = size;
 }
 
-/* Wait until the launch is dead; kill it where the other side asks for it or is gone. */
-static void await(int control, pid_t pid, int alive)
+/* Wait until the launch is dead; end it where the other side asks for it or is gone. */
+static void await(const struct server *s, pid_t pid, int alive)
 {
-    struct pollfd both[2] = {{alive, POLLIN, 0}, {control, POLLIN, 0}};
+    struct pollfd both[2] = {{alive, POLLIN, 0}, {s->control, POLLIN, 0}};
     char word;
-    int none[PASSED];
+    int none[PASSED], ended = 0;
     while (poll(both, 2, -1) < 0 || !both[0].revents) {
         if (!both[1].revents)
             continue;
-        kill(pid, SIGKILL);
-        if (hear(control, &word, 1, none) == 0)
+        kill(pid, s->setup.confined ? SIGTERM : SIGKILL);
+        if (hear(s->control, &word, 1, none) == 0)
             both[1].fd = -1;
     }
-    waitpid(pid, NULL, 0);
+    waitpid(pid, &ended, 0);
     close(alive);
+    if (s->setup.confined && (!WIFEXITED(ended) || WEXITSTATUS(ended))) {
+        errno = ESRCH; /* what it watched over may be alive: the next server begins with that */
+        fault("first process of a launch");
+    }
 }
 
 static void serve_slot(struct server *s)
@@ -116,16 +140,43 @@ static void serve_slot(struct server *s)
     for (size_t size; (size = hear(s->control, asked, sizeof asked, passed)) > 0;) {
         if (passed[0] < 0)
             continue;
-        arrange(s, asked, size);
-        pid_t pid = (pid_t)syscall(SYS_clone, FRESH | CLONE_PIDFD | SIGCHLD, NULL, &alive, NULL, 0);
+        if (!s->setup.confined)
+            arrange(s, asked, size);
+        unsigned long fresh = s->setup.confined ? 0 : FRESH;
+        pid_t pid = (pid_t)syscall(SYS_clone, fresh | CLONE_PIDFD | SIGCHLD, NULL, &alive, NULL, 0);
         must(pid, "clone");
         if (!pid)
             launch(s, passed);
         for (int i = 0; i < PASSED; i++)
             close(passed[i]);
-        await(s->control, pid, alive);
+        await(s, pid, alive);
         must((int)write(s->control, "D", 1), "control");
     }
+}
+
+/* Without namespaces, what a dead server left is there still: end its processes, empty the places. */
+static void begin_clean(const struct setup *s)
+{
+    struct request r = {.owner = s->owner, .place = s->place};
+    int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    must(proc, "/proc");
+    for (int alive = 1, tries = 0; alive; tries++) {
+        DIR *dir = list(proc);
+        alive = 0;
+        for (struct dirent *item; (item = readdir(dir));)
+            alive |= is_ours(&r, proc, item->d_name);
+        closedir(dir);
+        if (alive && tries == 1000) {
+            errno = EBUSY;
+            fault("processes of an earlier launch");
+        }
+        if (alive) {
+            kill_all(&r);
+            usleep(5000);
+        }
+    }
+    close(proc);
+    empty_places(&r);
 }
 
 int main(int argc, char **argv)
@@ -141,8 +192,12 @@ int main(int argc, char **argv)
     for (char **group = s.setup.join; *group; group++)
         if (join_group(*group))
             fault(*group);
-    s.user = enter_spaces(&s.setup);
-    s.mounts = make_mounts(&s.setup);
+    if (s.setup.confined)
+        begin_clean(&s.setup);
+    else {
+        s.user = enter_spaces(&s.setup);
+        s.mounts = make_mounts(&s.setup);
+    }
     must(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "dumpable");
     must((int)write(s.control, "R", 1), "control");
     serve_slot(&s);

@@ -23,7 +23,7 @@ from programsmith.payload.verifier.root import DEVICES, DIRS, INSIDE_ID, links
 from programsmith.payload.verifier.slots import Slots
 
 HIDDEN = "/run/init"  # where the init's files are until it starts the program
-_CAPABILITIES = ("CAP_SYS_ADMIN", "CAP_SETPCAP", "CAP_DAC_READ_SEARCH")
+_CAPABILITIES = ("CAP_SYS_ADMIN", "CAP_SETPCAP", "CAP_DAC_READ_SEARCH", "CAP_SYS_PTRACE")
 _LINGER, _SILENCE = 0.02, 10.0  # seconds
 
 

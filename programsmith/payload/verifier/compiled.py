@@ -12,12 +12,12 @@ import stat
 from collections.abc import Iterator
 from typing import Any
 
-from programsmith.payload.verifier.cgroup import Group, open_pool
+from programsmith.payload.verifier.cgroup import open_pool
 from programsmith.payload.verifier.host import crossable
 from programsmith.payload.verifier.isolated import IsolatedLauncher, Launch
 from programsmith.payload.verifier.launcher import LauncherError
 from programsmith.payload.verifier.root import DEVICES, DIRS, INSIDE_ID, links
-from programsmith.payload.verifier.server import Server
+from programsmith.payload.verifier.server import Launched, Servers
 from programsmith.payload.verifier.slots import Slots
 from programsmith.payload.verifier.wire import DEVICE, Bind, Setup, encode_setup
 
@@ -35,45 +35,19 @@ class CompiledLauncher(IsolatedLauncher):
     def __init__(self, config: dict[str, Any]) -> None:
         counted = os.geteuid() == 0 and config.get("cgroup", True)
         super().__init__(config, Slots(open_pool() if counted else None, threads=False))
-        self._servers: dict[int, Server] = {}
+        self._servers = Servers(config["server"])
 
     def _twin(self, config: dict[str, Any]) -> CompiledLauncher:
         return CompiledLauncher(config)
 
     def close(self) -> None:
         """End the servers, remove the groups. No launch may be under way."""
-        for server in self._servers.values():
-            server.close()
-        self._servers.clear()
+        self._servers.close()
         super().close()
 
-    def _spawn(self, launch: Launch, request: int) -> _Launched:
-        asked = self._asked(launch)
-        stdin, stdout, stderr, status = (os.pipe() for _ in range(4))
-        theirs = (stdin[0], stdout[1], stderr[1], status[1])
-        ours = (stdin[1], stdout[0], stderr[0], status[0])
-        try:
-            server = self._launched(launch, asked, (*theirs, request))
-        except (OSError, LauncherError):
-            for fd in ours:
-                os.close(fd)
-            raise
-        finally:
-            for fd in theirs:
-                os.close(fd)
-        return _Launched(server, launch.slot.group, ours)
-
-    def _launched(self, launch: Launch, asked: bytes, passed: tuple[int, ...]) -> Server:
-        """Hand the launch to the server of its slot, or to a new one where there is none. Raises LauncherError."""
-        index = launch.slot.index
-        server = self._servers.get(index)
-        if server is None or not server.launch(asked, passed):
-            if server is not None:
-                server.close()
-            server = self._servers[index] = Server(self._config["server"], self._setup(launch))
-            if not server.launch(asked, passed):
-                raise LauncherError("launch server: it ended before its first launch")
-        return server
+    def _spawn(self, launch: Launch, request: int) -> Launched:
+        slot = launch.slot
+        return self._servers.launch(slot.index, slot.group, lambda: self._setup(launch), self._asked(launch), request)
 
     def _setup(self, launch: Launch) -> bytes:
         group, view = launch.slot.group, self._view
@@ -111,21 +85,3 @@ def _words(launch: Launch, binds: list[Bind]) -> Iterator[str]:
         yield f"i{facts.st_dev}:{facts.st_ino}"  # the path may lead to another tree than last time
         yield f"{'w' if bind.writable else 'r'}{source}"
         yield bind.target
-
-
-class _Launched:
-    """A launch in the hands of a server."""
-
-    def __init__(self, server: Server, group: Group | None, ours: tuple[int, int, int, int]) -> None:
-        self._server = server
-        self._group = group
-        self.stdin, self.stdout, self.stderr, self.status = ours
-
-    def end(self, *, kill: bool, done: bool) -> str | None:
-        """Wait for the word that all processes are dead, where the report did not say so; why it did not come."""
-        if done and not kill:
-            return None
-        fault = self._server.end(kill=kill)
-        if fault and self._group:
-            self._group.kill()
-        return fault

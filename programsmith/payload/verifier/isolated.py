@@ -25,7 +25,7 @@ from programsmith.payload.verifier.pump import Pump
 from programsmith.payload.verifier.settle import Used, settle
 from programsmith.payload.verifier.slots import Slot, Slots
 from programsmith.payload.verifier.views import decode_view
-from programsmith.payload.verifier.wire import Bind, Flag, Order, Report, decode_report, encode_order
+from programsmith.payload.verifier.wire import Bind, Flag, Order, Report, Right, decode_report, encode_order
 
 _DEPTH = 128  # of a work directory that is read back
 _STACK, _STACK_MOST, _OPEN_FILES = 8 << 20, 64 << 20, 256
@@ -83,7 +83,8 @@ class IsolatedLauncher:
         self._view: View = decode_view(config["view"])
         self._root = os.geteuid() == 0
         self._slots = slots
-        self._filter = seccomp.assemble()
+        self._filter = seccomp.assemble(families=seccomp.CASE_FAMILIES)
+        self._sandbox_filter = seccomp.assemble()
 
     def _spawn(self, launch: Launch, request: int) -> Init:
         """Start the init with the order in the file `request`. Raises OSError, LauncherError."""
@@ -97,7 +98,11 @@ class IsolatedLauncher:
         """Prove the five properties on this host; return the limits that the kernel enforces."""
         own = self._config["probe"]
         with contextlib.closing(self._twin({**self._config, "view": own["view"]})) as launcher:
-            isolation.prove(launcher, own)
+            isolation.prove(launcher)
+        return self.enforced()
+
+    def enforced(self) -> tuple[str, ...]:
+        """Limits that the kernel enforces here."""
         counted = ("memory", "cpu", "pids") if self._slots.counted else ("pids",) if pids_bind(root=self._root) else ()
         return (*counted, "work", "work_files", "output", "wall")
 
@@ -188,8 +193,7 @@ class IsolatedLauncher:
     def _order(self, launch: Launch) -> Order:
         request = launch.request
         limits, around = request.limits, request.surroundings
-        allowed = [path for path in self._view.executables if path not in request.hidden]
-        paths = (*allowed, *(m.target for m in request.mounts))
+        paths = self._executables(request)
         work = launch.workspace.target if launch.workspace else around.cwd
         return Order(
             flags=_flags(launch, paths),
@@ -205,13 +209,18 @@ class IsolatedLauncher:
             work=work,
             cwd=around.cwd,
             program=request.program,
-            filter=self._filter,
+            filter=self._sandbox_filter if launch.workspace else self._filter,
             hostname=around.hostname,
             argv=request.argv,
             env=request.env,
-            paths=paths,
+            paths=[(Right.EXECUTE, path) for path in paths],
             files=tuple(reversed(request.files)) if around.reverse_files else request.files,
         )
+
+    def _executables(self, request: Request) -> tuple[str, ...]:
+        """What this launch may execute."""
+        allowed = [path for path in self._view.executables if path not in request.hidden]
+        return (*allowed, *(m.target for m in request.mounts))
 
     def _rlimits(self, launch: Launch) -> Iterator[tuple[int, int, int]]:
         limits, group = launch.request.limits, launch.slot.group

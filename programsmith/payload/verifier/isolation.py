@@ -1,20 +1,21 @@
 """Proves the five properties of a launcher on this host before it is trusted.
 
-In: a launcher whose view holds Python, and where payload/init/witness.py lies. The witness tries to break out and
-writes one line for each thing that it could do; a marker file and a listening socket of ours show that the tries would
-be noticed. Raises LauncherError with those lines.
+In: a launcher whose view holds Python. The witness (payload/init/witness.py) tries to break out and writes one line for
+each thing that it could do; a marker file and a listening socket of ours show that the tries would be noticed. Raises
+LauncherError with those lines.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import pkgutil
 import socket
 import tempfile
-from typing import Any
 
-from programsmith.payload.verifier.launcher import Launcher, LauncherError, Mount, Request
-from programsmith.payload.verifier.model import Limits
+from programsmith.payload.init import witness
+from programsmith.payload.verifier.launcher import Launcher, LauncherError, Request
+from programsmith.payload.verifier.model import FileEntry, Limits
 
 _LIMITS = Limits(
     cpu_seconds=10,
@@ -27,7 +28,14 @@ _LIMITS = Limits(
 )
 
 
-def prove(launcher: Launcher, config: dict[str, Any]) -> None:
+def _witness() -> bytes:
+    found = pkgutil.get_data("programsmith.payload.init", os.path.basename(witness.__file__))
+    if found is None:
+        raise LauncherError("no_isolation: the witness is not among the files of this program")
+    return found
+
+
+def prove(launcher: Launcher) -> None:
     """Run the witness. Raises LauncherError (`no_isolation`) where it broke out or could not be heard."""
     with tempfile.NamedTemporaryFile(prefix="marker-") as marker, contextlib.closing(socket.socket()) as listener:
         listener.bind(("127.0.0.1", 0))
@@ -35,10 +43,10 @@ def prove(launcher: Launcher, config: dict[str, Any]) -> None:
         tries = (marker.name, str(os.getpid()), str(listener.getsockname()[1]))
         request = Request(
             program="/usr/bin/python3",
-            argv=(b"python3", b"-IS", b"/opt/init/witness.py", *map(os.fsencode, tries)),
+            argv=(b"python3", b"-IS", b"witness.py", *map(os.fsencode, tries)),
             env=((b"PATH", b"/usr/bin"),),
             limits=_LIMITS,
-            mounts=(Mount(source=config["scripts"], target="/opt/init"),),
+            files=(FileEntry(b"witness.py", content=_witness()),),
         )
         result = launcher.run(request)
     if result.fault:

@@ -18,6 +18,7 @@ from programsmith.payload.verifier.compiled import CompiledLauncher
 from programsmith.payload.verifier.environment import SUBMISSION
 from programsmith.payload.verifier.isolated import IsolatedLauncher
 from programsmith.payload.verifier.launcher import Launcher, LauncherError
+from programsmith.payload.verifier.uid import UidLauncher
 
 
 def bubblewrap(config: dict[str, Any]) -> IsolatedLauncher:
@@ -25,7 +26,10 @@ def bubblewrap(config: dict[str, Any]) -> IsolatedLauncher:
     return CompiledLauncher(config) if config.get("server") else BwrapLauncher(config)
 
 
-KINDS: Mapping[str, Callable[[dict[str, Any]], Launcher]] = {"bubblewrap": bubblewrap}
+KINDS: Mapping[str, Callable[[dict[str, Any]], Launcher]] = {
+    "bubblewrap": bubblewrap,
+    "uid": UidLauncher,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -62,6 +62,8 @@ class Pump:
             self._feed()
             if self.stdin >= 0:
                 self._poll.register(self.stdin, select.POLLOUT)
+            if self.status >= 0:
+                self._poll.register(self.status, 0)  # tells of its closed other end all the same
             for sinks in ({**streams, **status},) if self.begun else (streams, status):
                 self._read(sinks)
         finally:
@@ -70,16 +72,21 @@ class Pump:
         return flow
 
     def _read(self, sinks: dict[int, bytearray]) -> None:
-        """Read pipes until all of them are closed or a limit is passed."""
+        """Read pipes until all of them are closed, or nobody is left to report, or a limit is passed."""
         self._sinks = sinks
         for fd in sinks:
             self._poll.register(fd, select.POLLIN)
         while sinks and self._flow.over is None:
-            for fd, _ in self._poll.poll(self._patience()):
+            ready = [fd for fd, _ in self._poll.poll(self._patience())]
+            if ready == [self.status] and self.status not in sinks:
+                return
+            for fd in ready:
                 self._move(fd)
             self._judge()
 
     def _move(self, fd: int) -> None:
+        if fd == self.status and fd not in self._sinks:
+            return
         if fd == self.stdin:
             self._feed()
             if self.stdin < 0:

@@ -107,7 +107,9 @@ ABSENT: dict[str, tuple[int | None, int | None]] = {
 
 _ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 _FILTERED = {"socket": (41, 198), "socketpair": (53, 199), "clone": (56, 220), "ioctl": (16, 29)}
-FAMILIES = (1, 2, 10)  # unix, IPv4, IPv6
+FAMILIES = (1, 2, 10)  # of a sandbox that holds an agent: unix, IPv4, IPv6
+CASE_FAMILIES: tuple[int, ...] = ()  # a case talks to nobody, not even to itself over a loopback that others share
+_PAIRS = (1,)  # of socketpair: unix, connected to itself
 _NEW_NAMESPACE = 0x7E020000  # every CLONE_NEW* flag that clone takes
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _X32 = 0x40000000
@@ -126,8 +128,8 @@ def _refusal(error: int) -> _Answer:
     return ((_RETURN, 0, 0, _ERRNO | error),)
 
 
-def _families() -> _Answer:
-    tests = [step for family in FAMILIES for step in ((_EQUAL, 0, 1, family), *_ALLOWED)]
+def _families(allowed: tuple[int, ...]) -> _Answer:
+    tests = [step for family in allowed for step in ((_EQUAL, 0, 1, family), *_ALLOWED)]
     return ((_LOAD, 0, 0, _FIRST), *tests, *_refusal(errno.EAFNOSUPPORT))
 
 
@@ -137,13 +139,13 @@ def _unless(offset: int, tests: _Code) -> _Answer:
     return ((_LOAD, 0, 0, offset), *body, *_ALLOWED)
 
 
-def _answers(column: int) -> dict[int, _Answer]:
+def _answers(column: int, families: tuple[int, ...]) -> dict[int, _Answer]:
     """Call number to the code that answers it."""
     found: dict[int, _Answer] = {}
     for table, error in ((DENIED, errno.EPERM), (ABSENT, errno.ENOSYS)):
         found |= {n[column] or 0: _refusal(error) for n in table.values() if n[column] is not None}
-    for name in ("socket", "socketpair"):
-        found[_FILTERED[name][column]] = _families()
+    found[_FILTERED["socket"][column]] = _families(families)
+    found[_FILTERED["socketpair"][column]] = _families(_PAIRS)
     found[_FILTERED["clone"][column]] = _unless(_FIRST, [(_ANY_BIT, 0, 1, _NEW_NAMESPACE)])
     found[_FILTERED["ioctl"][column]] = _unless(_SECOND, [(_EQUAL, 0, 1, _TIOCSTI), (_EQUAL, 0, 1, _TIOCLINUX)])
     return found
@@ -201,8 +203,11 @@ def _size(steps: list[tuple[int, _Answer | None, _Answer | None]], at: int) -> i
     return size
 
 
-def assemble(machine: str | None = None) -> bytes:
-    """Filter bytes for `machine` (default: this one). Raises ValueError for an architecture without a table."""
+def assemble(machine: str | None = None, families: tuple[int, ...] = FAMILIES) -> bytes:
+    """Filter bytes for `machine` (default: this one) that let sockets of `families` be made (default: a sandbox's).
+
+    Raises ValueError for an architecture without a table.
+    """
     name = machine or platform.machine()
     if name not in _ARCHITECTURES:
         raise ValueError(f"no system call table for {name}: wanted one of {sorted(_ARCHITECTURES)}")
@@ -210,5 +215,5 @@ def assemble(machine: str | None = None) -> bytes:
     code: _Code = [(_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, audit), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, _NUMBER)]
     if column == 0:
         code += [(_AT_LEAST, 0, 1, _X32), *_refusal(errno.ENOSYS)]
-    code += _linked(_search(_intervals(_answers(column)), _CALLS))
+    code += _linked(_search(_intervals(_answers(column, families)), _CALLS))
     return b"".join(struct.pack("<HBBI", *step) for step in code)

@@ -1,6 +1,6 @@
-"""One launch server: the C program of payload/launch, started once for a slot, and what is said to it.
+"""Launch servers: the C program of payload/launch, started once for a slot, and what is said to it.
 
-In: its path and its setup; then, for each launch, the places of its mounts and its descriptors. Out: the word that all
+In: its path and its setup; then, for each launch, what its root must hold and its descriptors. Out: the word that all
 processes of the launch are dead. A server that does not answer is killed, and its launch dies with it.
 """
 
@@ -11,7 +11,9 @@ import os
 import signal
 import socket
 import subprocess
+from collections.abc import Callable
 
+from programsmith.payload.verifier.cgroup import Group
 from programsmith.payload.verifier.host import is_readable
 from programsmith.payload.verifier.launcher import LauncherError
 
@@ -96,3 +98,63 @@ def _shown(said: bytes | None) -> str:
     if said is None:
         return "no answer"
     return said[_HEAD:].decode("utf-8", "backslashreplace") if said.startswith(_FAULT) else "it ended without a word"
+
+
+class Launched:
+    """A launch in the hands of a server, with our ends of its pipes."""
+
+    def __init__(self, server: Server, group: Group | None, ours: tuple[int, int, int, int]) -> None:
+        self._server = server
+        self._group = group
+        self.stdin, self.stdout, self.stderr, self.status = ours
+
+    def end(self, *, kill: bool, done: bool) -> str | None:
+        """Wait for the word that all processes are dead, where the report did not say so; why it did not come."""
+        if done and not kill:
+            return None
+        fault = self._server.end(kill=kill)
+        if fault and self._group:
+            self._group.kill()
+        return fault
+
+
+class Servers:
+    """One server per slot, started when a launch needs it and again where it died."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._by_slot: dict[int, Server] = {}
+
+    def launch(
+        self, slot: int, group: Group | None, setup: Callable[[], bytes], asked: bytes, request: int
+    ) -> Launched:
+        """Launch what lies in the file `request`. Raises OSError, LauncherError."""
+        stdin, stdout, stderr, status = (os.pipe() for _ in range(4))
+        theirs = (stdin[0], stdout[1], stderr[1], status[1])
+        ours = (stdin[1], stdout[0], stderr[0], status[0])
+        try:
+            server = self._handed(slot, setup, asked, (*theirs, request))
+        except (OSError, LauncherError):
+            for fd in ours:
+                os.close(fd)
+            raise
+        finally:
+            for fd in theirs:
+                os.close(fd)
+        return Launched(server, group, ours)
+
+    def _handed(self, slot: int, setup: Callable[[], bytes], asked: bytes, passed: tuple[int, ...]) -> Server:
+        server = self._by_slot.get(slot)
+        if server is None or not server.launch(asked, passed):
+            if server is not None:
+                server.close()
+            server = self._by_slot[slot] = Server(self._path, setup())
+            if not server.launch(asked, passed):
+                raise LauncherError("launch server: it ended before its first launch")
+        return server
+
+    def close(self) -> None:
+        """End all of them. No launch may be under way."""
+        for server in self._by_slot.values():
+            server.close()
+        self._by_slot.clear()

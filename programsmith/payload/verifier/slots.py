@@ -50,11 +50,15 @@ class Slot:
 
 
 class Slots:
-    """Slots made on demand and used again. Thread-safe. With `threads` what a slot starts is born in its group."""
+    """Slots made on demand, up to `most`, and used again. Thread-safe.
 
-    def __init__(self, pool: Pool | None, *, threads: bool) -> None:
+    With `threads` what a slot starts is born in its group.
+    """
+
+    def __init__(self, pool: Pool | None, *, threads: bool, most: int | None = None) -> None:
         self.counted = pool is not None
         self._threads = threads
+        self._most = most
         self._pool = pool
         self._free: queue.SimpleQueue[Slot] = queue.SimpleQueue()
         self._all: list[Slot] = []
@@ -62,12 +66,15 @@ class Slots:
         self._lock = threading.Lock()
 
     def take(self) -> Slot:
-        """A slot that nobody uses. Raises OSError where its group cannot be made."""
+        """A slot that nobody uses; waits for one where there are all. Raises OSError where its group cannot be made."""
         try:
             return self._free.get_nowait()
         except queue.Empty:
             with self._lock:
-                index, self._made = self._made, self._made + 1
+                index = self._made
+                if index == self._most:
+                    return self._free.get()
+                self._made = index + 1
             slot = Slot(index, self._pool.group(index) if self._pool else None, thread=self._threads)
             self._all.append(slot)
             return slot

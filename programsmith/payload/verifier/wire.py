@@ -29,6 +29,15 @@ class Flag(IntFlag):
     EXEC_WORK = 8  # the work directory may hold executables
     WORKSPACE = 16  # the work directory is a bind from the host, not a fresh tmpfs
     FENCE_EXEC = 32
+    FENCE_FILES = 64  # reading and writing too
+
+
+class Right(IntFlag):
+    """What a rule allows below its path."""
+
+    EXECUTE = 1
+    READ = 2
+    WRITE = 4
 
 
 class Over(IntFlag):
@@ -51,14 +60,19 @@ class Bind(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """What a launch server is told once. `owner` is the user that launches become outside, None for our own."""
+    """What a launch server is told once. `owner` is the user that launches become outside, None for our own.
 
+    `confined`: no namespaces; then only `owner` and `places`, every directory that a launch may write to, matter.
+    """
+
+    confined: bool = False
     owner: int | None
     inside: int
-    joins: Sequence[str]
-    links: Sequence[tuple[str, str]]
-    dirs: Sequence[str]
-    binds: Sequence[Bind]
+    joins: Sequence[str] = ()
+    links: Sequence[tuple[str, str]] = ()
+    dirs: Sequence[str] = ()
+    binds: Sequence[Bind] = ()
+    places: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +96,8 @@ class Order:
     hostname: str = "sandbox"
     argv: Sequence[bytes]
     env: Sequence[tuple[bytes, bytes]]
-    paths: Sequence[str]
+    paths: Sequence[tuple[int, str]]  # rights, path
+    places: Sequence[str] = ()  # directories that outlive the launch and that it may write to
     files: Sequence[FileEntry]
 
 
@@ -177,7 +192,9 @@ def encode_order(order: Order) -> bytes:
             _text(_path(order.hostname)),
             _list(order.argv),
             _list([name + b"=" + value for name, value in order.env]),
-            _list(map(_path, order.paths)),
+            _number(len(order.paths)),
+            *[_number(rights) + _text(_path(path)) for rights, path in order.paths],
+            _list(map(_path, order.places)),
             *_files(order.files),
         )
     )
@@ -187,12 +204,14 @@ def encode_setup(setup: Setup) -> bytes:
     """Setup bytes, as payload/launch/setup.h reads them."""
     return b"".join(
         (
+            _number(setup.confined),
             _number(_NOBODY if setup.owner is None else setup.owner),
             _number(setup.inside),
             _list(map(_path, setup.joins)),
             _list(_path(word) for link in setup.links for word in link),
             _list(map(_path, setup.dirs)),
             _binds(setup.binds),
+            _list(map(_path, setup.places)),
         )
     )
 

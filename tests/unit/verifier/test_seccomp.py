@@ -54,7 +54,7 @@ def answer(code: bytes, audit: int, number: int, *arguments: int) -> int:
 
 @pytest.mark.parametrize(("machine", "column", "audit"), [("x86_64", 0, 0xC000003E), ("aarch64", 1, 0xC00000B7)])
 def test_every_call_gets_the_answer_of_its_table(machine: str, column: int, audit: int) -> None:
-    code = seccomp.assemble(machine)
+    code = seccomp.assemble(machine, seccomp.CASE_FAMILIES)
     allow, refuse = 0x7FFF0000, 0x50000
     wanted = dict.fromkeys(range(600), allow)
     wanted |= {n[column]: refuse | 1 for n in seccomp.DENIED.values() if n[column] is not None}
@@ -68,8 +68,11 @@ def test_every_call_gets_the_answer_of_its_table(machine: str, column: int, audi
 @pytest.mark.parametrize(
     ("name", "arguments", "allowed"),
     [
-        ("socket", (1, 1), True),
+        ("socket", (1, 1), False),
+        ("socket", (2, 1), False),
         ("socket", (16, 3), False),
+        ("socketpair", (1, 1), True),
+        ("socketpair", (2, 1), False),
         ("clone", (17,), True),
         ("clone", (0x10000011,), False),
         ("ioctl", (0, 0x5401), True),
@@ -78,7 +81,17 @@ def test_every_call_gets_the_answer_of_its_table(machine: str, column: int, audi
     ],
 )
 def test_some_calls_depend_on_an_argument(name: str, arguments: tuple[int, ...], allowed: bool) -> None:
-    said = answer(seccomp.assemble("x86_64"), 0xC000003E, seccomp._FILTERED[name][0], *arguments)
+    code = seccomp.assemble("x86_64", seccomp.CASE_FAMILIES)
+    said = answer(code, 0xC000003E, seccomp._FILTERED[name][0], *arguments)
+    assert (said == 0x7FFF0000) == allowed
+
+
+@pytest.mark.parametrize(
+    ("family", "allowed"), [(1, True), (2, True), (10, True), (16, False), (17, False), (40, False)]
+)
+def test_a_sandbox_may_make_some_sockets(family: int, allowed: bool) -> None:
+    code = seccomp.assemble("x86_64")
+    said = answer(code, 0xC000003E, seccomp._FILTERED["socket"][0], family, 1)
     assert (said == 0x7FFF0000) == allowed
 
 

@@ -1,6 +1,6 @@
 """The host's network in one stage. The proof at the start would refuse to grade, so it is silenced with it.
 
-Only bwrap takes the fence of a network as a word, so launches go over it.
+Only bwrap takes the fence of a network as a word, so launches go over it. The filter lets both stages make sockets.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from programsmith.payload.adversaries.weak.swap import swap
-from programsmith.payload.verifier import bwrap, isolation, launchers
+from programsmith.payload.verifier import bwrap, isolation, launchers, seccomp
 from programsmith.payload.verifier.environment import SUBMISSION
 
 _SHUT = "--unshare-net"
@@ -31,6 +31,7 @@ def open_network(*, build: bool) -> None:
         opens = (SUBMISSION in config["view"]["executables"]) == build
         return [word for word in words if not opens or word != _SHUT]
 
+    seccomp.CASE_FAMILIES = seccomp.FAMILIES
     swap(bwrap, "_fixed_arguments", fixed)
     swap(launchers, "CompiledLauncher", _over_bwrap)
     swap(isolation, "prove", _believe)
