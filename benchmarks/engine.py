@@ -39,7 +39,7 @@ class Plan:
     long: int
 
 
-QUICK, WHOLE = Plan(specs=256, few=32, short=5, long=3), Plan(specs=1000, few=1000, short=15, long=5)
+QUICK, WHOLE = Plan(specs=64, few=8, short=5, long=3), Plan(specs=1000, few=1000, short=15, long=5)
 
 
 def main() -> int:
