@@ -49,6 +49,7 @@ class DockerSandbox:
         self._shown = (OWN, *(m.target for m in plan.mounts))
         self._ended = False
         self._runs = 0
+        self._running = ""
         reap()
         self._volumes = Volumes(self._image, (*self._shown, *self._writable))
         try:
@@ -70,11 +71,11 @@ class DockerSandbox:
         )
         order = encode_order(_order(request, cwd, self._plan.workspace))
         self._volumes.fill(OWN, [FileEntry(f"{name}/request".encode(), content=order)], _ROOT)
-        container = create(self._container(name, limits))
+        self._running = create(self._container(name, limits))
         try:  # the first process ends a program that takes too long; here is only a backstop against its own silence
-            ended = run(container, stdin, limits.output_bytes, limits.wall_seconds + _SILENCE)
+            ended = run(self._running, stdin, limits.output_bytes, limits.wall_seconds + _SILENCE)
         finally:
-            remove_container(container)
+            self._remove_running()
         used = Used(time.monotonic() - begun, 0.0, frozenset({"memory"} if ended.out_of_memory else ()))
         result = settle(decode_report(self._report(name)), ended.flow, request, used)
         if result.fault:
@@ -115,9 +116,16 @@ class DockerSandbox:
         self._ended = True  # a run removes its container before it returns
 
     def close(self) -> None:
-        """End and remove everything. Idempotent."""
+        """End and remove everything. Idempotent, also where the engine was away the last time."""
         self.end()
+        self._remove_running()
         self._volumes.close()
+
+    def _remove_running(self) -> None:
+        """Remove the container of the last run, if it is still there."""
+        if self._running:
+            remove_container(self._running)
+            self._running = ""
 
     def _inside(self, at: str) -> tuple[str, list[bytes]]:
         place, parts = place_of(at, self._writable)
