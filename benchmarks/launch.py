@@ -30,6 +30,7 @@ from programsmith.payload.verifier.launcher import Launcher, Mount, Request
 from programsmith.payload.verifier.launchers import bubblewrap
 from programsmith.payload.verifier.model import Case, Expected, GradedCase
 from programsmith.payload.verifier.plan import BuildRule, CaseRule, Policy, ReceiptRule
+from programsmith.payload.verifier.words import CaseWord
 from programsmith.rulebook.load import Rulebook
 from programsmith.sandboxes.config import launcher_config
 from programsmith.sandboxes.view import list_view
@@ -210,7 +211,7 @@ def as_usual() -> None:
 
 
 def changes(launcher: Launcher, folder: Path, plan: Plan) -> int:
-    """Verdicts that differ between runs of the same cases while other programs want every processor."""
+    """Verdicts on a right program that are not AC, over all runs, while other programs want every processor."""
     cases = [graded(PROGRAMS["five_ms"], number) for number in range(plan.stable)]
     hogs = [subprocess.Popen([sys.executable, "-c", HOG], preexec_fn=as_usual) for _ in range(HOGS)]  # noqa: PLW1509
     try:
@@ -219,8 +220,7 @@ def changes(launcher: Launcher, folder: Path, plan: Plan) -> int:
         for hog in hogs:
             hog.kill()
             hog.wait()
-    first = runs[0]
-    return sum(ran.word is not first[name].word for run in runs for name, ran in run.items())
+    return sum(ran.word is not CaseWord.AC for run in runs for ran in run.values())
 
 
 if __name__ == "__main__":
