@@ -163,15 +163,25 @@ def _sync_one(path: Path) -> None:
         os.close(handle)
 
 
+def is_full(fault: OSError) -> bool:
+    """Whether a disk is full: the fault's own number says so, or that of one among several of a copied folder."""
+    if isinstance(fault, shutil.Error) and fault.args and isinstance(fault.args[0], list):
+        return any(str(why).startswith(f"[Errno {number}]") for *_, why in fault.args[0] for number in FULL)
+    return fault.errno in FULL
+
+
 @contextmanager
 def _disk(turn: Turn) -> Iterator[None]:
     try:
         yield
     except OSError as fault:
-        if fault.errno not in FULL:
-            raise
-        where = turn.subject.folder.root
-        raise InfraError(f"{turn.name}: the disk that holds {where} is full. Make room and run again") from fault
+        folder = turn.subject.folder
+        if is_full(fault):
+            where = f"the disk that holds {fault.filename or folder.root}"
+            raise InfraError(f"{turn.name}: {where} is full. Make room and run again") from fault
+        if isinstance(fault, FileNotFoundError) and not folder.root.exists():
+            raise InfraError(f"{turn.name}: {folder.root} was removed while it was built. Run again") from fault
+        raise
 
 
 @contextmanager

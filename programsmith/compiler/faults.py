@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from programsmith.compiler.action import FULL
+from programsmith.compiler.action import is_full
 from programsmith.compiler.events import Event, Kind, Tell
 from programsmith.compiler.quiet import begun
 from programsmith.compiler.view import Plain
@@ -46,8 +46,9 @@ class Caught:
                 self._say(fault.exit, fault.kind, str(fault))
             case KeyboardInterrupt():
                 self._say(Exit.INTERRUPTED, "interrupted", "run the same command again to go on")
-            case OSError(errno=number) if number in FULL:
-                self._say(Exit.INFRA, "infra", f"{fault.filename or 'the disk'}: {errno.errorcode[number]}, disk full")
+            case OSError() if is_full(fault):
+                number = errno.errorcode[fault.errno or errno.ENOSPC]
+                self._say(Exit.INFRA, "infra", f"{fault.filename or 'the disk'}: {number}, disk full")
             case Exception():
                 log = _write_trace(self._logs, "".join(traceback.format_exception(kind, fault, trace)))
                 self._say(Exit.INFRA, "bug", f"an internal error; its traceback is in {log}")

@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from programsmith.compiler.action import FULL
+from programsmith.compiler.action import is_full
 from programsmith.compiler.paths import Folder, Project
 from programsmith.errors import InfraError, PrerequisiteError
 
@@ -27,7 +27,7 @@ def check_premises(project: Project) -> None:
         with tempfile.TemporaryFile(dir=project.cache):
             pass
     except OSError as fault:
-        if fault.errno in FULL:
+        if is_full(fault):
             raise
         raise _unusable(project, f"cannot be written ({fault.strerror})") from fault
     if os.statvfs(project.cache).f_flag & os.ST_NOEXEC:

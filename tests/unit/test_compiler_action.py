@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
-from programsmith.compiler.action import remove, replace, sync
+from programsmith.compiler.action import is_full, remove, replace, sync
 from programsmith.compiler.paths import former
 
 
@@ -73,3 +75,11 @@ def test_syncing_leaves_links_and_pipes_alone(tmp_path: Path) -> None:
     os.mkfifo(made / "pipe")
     sync(made)
     assert (made / "dangling").is_symlink()
+
+
+@pytest.mark.parametrize(("number", "full"), [(errno.ENOSPC, True), (errno.EDQUOT, True), (errno.EACCES, False)])
+def test_a_full_disk_is_known_alone_and_among_the_faults_of_a_copy(number: int, full: bool) -> None:
+    fault = OSError(number, os.strerror(number), "there")
+    assert is_full(fault) is full
+    assert is_full(shutil.Error([("here", "there", str(fault)), ("a", "b", "[Errno 13] no")])) is full
+    assert not is_full(shutil.Error("here and there are the same"))
