@@ -104,8 +104,9 @@ def test_take_has_caps(sandbox: Sandbox) -> None:
 
 
 def test_whatever_a_run_leaves_is_removed(backend: Backend) -> None:
+    root = backend.root()  # first of all: it skips where the backend has no engine
     before = backend.traces()
-    sandbox = open_sandbox(SandboxPlan(view=backend.root(), env=ENV))
+    sandbox = open_sandbox(SandboxPlan(view=root, env=ENV))
     assert backend.traces() > before
     code = (
         "import os\nfor n in range(3000):\n os.mkdir('d'); os.chdir('d')\n"
