@@ -20,6 +20,7 @@ from programsmith.bundle.controls import program
 from programsmith.bundle.grade import grade
 from programsmith.bundle.images import Base, Side
 from programsmith.bundle.manifest import Manifest
+from programsmith.bundle.places import scratch
 from programsmith.bundle.twin import without_public
 from programsmith.errors import InfraError, PrerequisiteError
 from programsmith.job import Job
@@ -136,10 +137,16 @@ def _contained(job: Job, target: Toolchain, base: Base, profile: str) -> Places:
         "toolchains": _versions(target, found[Side.AGENT]),
     }
     task = tomllib.loads((bundle / "task.toml").read_text("utf-8"))["verifier"]["environment"]
-    limits = {"pids": rule["verifier"]["pids"], **{name: task[name] for name in ("cpus", "memory_mb")}}
+    inside: Mapping[str, Any] = json.loads((bundle / "tests" / "environment.json").read_bytes())
+    policy = decode_policy((bundle / "tests" / "policy.json").read_bytes())
+    limits = {
+        "pids": rule["verifier"]["pids"],
+        **{name: task[name] for name in ("cpus", "memory_mb")},
+        "scratch": scratch(len(inside["run"]["places"]), policy),
+    }
     verifier = {"image": codec.encode(found[Side.VERIFIER]), "tests": tests_digest(bundle)}
     return Places(
-        environment={**facts, **limits, **verifier},
+        environment={**facts, **limits, **verifier, "run": inside["run"], "build": inside["build"]},
         record=record,
         fault=_fault_in_container,
         told=f"images on {base.tag} ({DOCKER})",

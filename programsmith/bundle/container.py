@@ -73,5 +73,5 @@ def _verifier(place: Mapping[str, Any]) -> Verifier:
         memory_bytes=place["memory_mb"] << 20,
         cpus=place["cpus"],
         pids=place["pids"],
-        scratch={},
+        scratch=place["scratch"],
     )

@@ -30,6 +30,7 @@ REQUIRED = {
     "tests/Dockerfile": False,
     "tests/test.sh": True,
     "tests/verify.pyz": False,
+    "tests/environment.json": False,
     "tests/policy.json": False,
     "tests/plan.json": False,
     "tests/public.jsonl": False,

@@ -13,7 +13,8 @@ from typing import Any, Protocol, TypeVar
 
 from programsmith.bundle.cases import graded
 from programsmith.bundle.controls import pack, received_digest, wrapper
-from programsmith.bundle.render import Image, Ingredients, Solution
+from programsmith.bundle.places import environment
+from programsmith.bundle.render import Image, Ingredients, Solution, allowed
 from programsmith.bundle.zipapp import check_pyz, verify_pyz
 from programsmith.errors import InputError, PrerequisiteError
 from programsmith.payload.verifier.limits import build_limits
@@ -93,6 +94,7 @@ def ingredients(job: Work, split: Split) -> Ingredients:
         template=job.rules("prompts/instruction.md"),
         check=check_pyz(),
         verify=verify_pyz(),
+        environment=_environment(job, target, (*public, *held_out), candidate),
         solution=_solution(job, lock, candidate, known[candidate.source_language], policy),
         owner_secret=_owner_secret(job),
     )
@@ -154,6 +156,12 @@ def _shared_packages(job: Work, candidate: Candidate) -> tuple[str, ...]:
     """Packages that the original is built with: the task offers them where it is to be written in the same language."""
     same = candidate.target_language == candidate.source_language
     return tuple(job.spec("build", dict).get("packages") or ()) if same else ()
+
+
+def _environment(job: Work, target: Toolchain, cases: tuple[GradedCase, ...], candidate: Candidate) -> bytes:
+    """How the verifier's container isolates launches."""
+    shared, slots = _shared_packages(job, candidate), job.rules("limits")["task"]["slots"]
+    return environment(target, allowed(cases), shared, slots, job.rules("containers"))
 
 
 def _image(target: Toolchain, rule: Mapping[str, Any], containers: Mapping[str, Any], shared: tuple[str, ...]) -> Image:

@@ -13,10 +13,11 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from programsmith.bundle.cases import folders
+from programsmith.bundle.cases import folders as case_folders
 from programsmith.bundle.harbor import TaskFacts, task_toml
 from programsmith.bundle.instruction import Subject, instruction
 from programsmith.bundle.manifest import Manifest, digests, families
+from programsmith.bundle.places import folders
 from programsmith.bundle.seal import seal
 from programsmith.bundle.tree import APP, CASES, DOCS, PUBLIC, plain
 from programsmith.payload.verifier.limits import case_limits, timeout_seconds
@@ -76,6 +77,7 @@ class Ingredients:
     template: str
     check: bytes
     verify: bytes
+    environment: bytes
     solution: Solution
     owner_secret: bytes | None = None
 
@@ -119,8 +121,8 @@ def _template(name: str, words: Mapping[str, object]) -> bytes:
     return Template(read_payload("harbor", name).decode("utf-8")).substitute(words).encode("utf-8")
 
 
-def _dockerfile(side: str, base: str, packages: Iterable[str]) -> bytes:
-    return _template(f"{side}.Dockerfile", {"base": base, "packages": " ".join(sorted(set(packages)))})
+def _dockerfile(side: str, base: str, packages: Iterable[str], **more: str) -> bytes:
+    return _template(f"{side}.Dockerfile", {"base": base, "packages": " ".join(sorted(set(packages))), **more})
 
 
 def _plan(given: Ingredients) -> Plan:
@@ -143,7 +145,7 @@ def _app(given: Ingredients) -> Iterator[FileEntry]:
     for doc in given.docs:
         if doc.kind == "file":
             yield FileEntry(DOCS.encode() + plain(doc.path), "file", 0o644, doc.content)
-    for entry in folders(given.policy.tool, given.public):
+    for entry in case_folders(given.policy.tool, given.public):
         yield FileEntry(CASES.encode() + entry.path, entry.kind, entry.mode, entry.content)
     yield _file(PUBLIC, encode_cases(given.public))
     yield _file(APP + "policy.json", encode_policy(given.policy))
@@ -154,9 +156,12 @@ def _tests(given: Ingredients, plan: Plan, identity: str) -> Iterator[FileEntry]
     sealed = seal(
         encode_cases(given.held_out), identity=identity, purpose=Purpose.HELD_OUT, owner_secret=given.owner_secret
     )
-    yield _file("tests/Dockerfile", _dockerfile("tests", given.image.base, given.image.verifier_packages))
+    places = " ".join(folders(given.slots))
+    packages = given.image.verifier_packages
+    yield _file("tests/Dockerfile", _dockerfile("tests", given.image.base, packages, places=places))
     yield _file("tests/test.sh", read_payload("harbor", "test.sh"), 0o755)
     yield _file("tests/verify.pyz", given.verify)
+    yield _file("tests/environment.json", given.environment)
     yield _file("tests/policy.json", encode_policy(given.policy))
     yield _file("tests/plan.json", encode_plan(plan))
     yield _file("tests/public.jsonl", encode_cases(given.public))

@@ -5,6 +5,6 @@ ARG PACKAGES="$packages"
 RUN dpkg -s $$PACKAGES >/dev/null 2>&1 || { apt-get update && apt-get install -y --no-install-recommends $$PACKAGES; }
 RUN rm -rf /var/lib/apt/lists/*
 COPY . /tests
-RUN chmod 0700 /tests
+RUN chmod 0700 /tests && mkdir -p $places
 WORKDIR /tests
 CMD ["bash"]

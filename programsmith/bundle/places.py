@@ -1,0 +1,96 @@
+"""tests/environment.json: how the verifier's container isolates a launch, where nobody can make namespaces.
+
+In: a toolchain, what cases may start, the container rule. Out: the configuration of the `uid` launcher for both stages,
+by the usual names of the distribution that the image is made from; the same bytes on every host. A path that an image
+has not allows nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from programsmith.payload.verifier.environment import SUBMISSION, WORK
+from programsmith.payload.verifier.launcher import Mount, View
+from programsmith.payload.verifier.model import canonical
+from programsmith.payload.verifier.plan import Policy
+from programsmith.payload.verifier.views import encode_view
+from programsmith.toolchains.model import Toolchain
+
+KIND = "uid"
+SLOTS = "/slots"
+TEMPORARY = "/tmp"  # noqa: S108 - as a case names it
+PROGRAMS = "/usr/bin"
+
+
+def slot_places(slots: int) -> tuple[dict[str, str], ...]:
+    """Where each slot has the places that a case names."""
+    return tuple({WORK: f"{SLOTS}/{n}{WORK}", TEMPORARY: f"{SLOTS}/{n}{TEMPORARY}"} for n in range(slots))
+
+
+def build_places() -> dict[str, str]:
+    """Where a build has its places: it works where the agent worked."""
+    return {SUBMISSION: SUBMISSION, TEMPORARY: f"{SLOTS}/build{TEMPORARY}"}
+
+
+def folders(slots: int) -> tuple[str, ...]:
+    """Every folder that an image must have for its launches."""
+    return tuple(place for places in (*slot_places(slots), build_places()) for place in places.values())
+
+
+def scratch(slots: int, policy: Policy) -> dict[str, str]:
+    """Places as file systems of their own: path to the options of a tmpfs. What is built lies on disk."""
+    case, build = policy.case, policy.build
+    room = f"rw,nosuid,nodev,noexec,mode=755,size={case.work_bytes},nr_inodes={case.work_files + 1}"
+    mine = f"rw,nosuid,nodev,exec,mode=755,size={build.work_bytes},nr_inodes={build.work_files + 1}"
+    cases = {place: room for places in slot_places(slots) for place in places.values()}
+    return {**cases, build_places()[TEMPORARY]: mine}
+
+
+def environment(
+    target: Toolchain,
+    exec_allowed: Iterable[str],
+    packages: Iterable[str],
+    slots: int,
+    rule: Mapping[str, Any],
+) -> bytes:
+    """The file's bytes. `rule` is that of containers; `packages` are further ones that a build may use."""
+    views, first = rule["views"], rule["verifier"]["uid"]
+    run = _view(target, (*target.run_programs, *exec_allowed), views["run"], views)
+    built = (*target.common.shell, *target.build_programs, *views["build"]["execute"])
+    build = _view(target, (*built, *([PROGRAMS] if tuple(packages) else [])), views["build"], views)
+    stages = {"run": (run, slot_places(slots), first), "build": (build, (build_places(),), first + slots)}
+    return canonical(
+        {
+            "kind": KIND,
+            "fingerprint": "",
+            **{name: _stage(*parts, witness=_witness(views)) for name, parts in stages.items()},
+        }
+    )
+
+
+def _stage(view: View, places: tuple[dict[str, str], ...], uid: int, *, witness: View) -> dict[str, Any]:
+    return {
+        "kind": KIND,
+        "server": None,
+        "uid": uid,
+        "places": list(places),
+        "view": encode_view(view),
+        "probe": {"view": encode_view(witness)},
+    }
+
+
+def _witness(views: Mapping[str, Any]) -> View:
+    """What the witness of isolation needs: a Python, as every verifier's image has one."""
+    return _of((f"{PROGRAMS}/python3",), (*views["run"]["read"], *views["read"]["python"]), views)
+
+
+def _view(target: Toolchain, names: Iterable[str], stage: Mapping[str, Any], views: Mapping[str, Any]) -> View:
+    programs = tuple(name if name.startswith("/") else f"{PROGRAMS}/{name}" for name in dict.fromkeys(names))
+    own = views["read"].get(target.language, ())
+    return _of(programs, (*stage["read"], *own), views)
+
+
+def _of(programs: Iterable[str], read: Iterable[str], views: Mapping[str, Any]) -> View:
+    shown = tuple(Mount(source=path, target=path) for path in sorted(set(read)))
+    return View(mounts=shown, executables=tuple(sorted({*programs, *views["loaders"]})))
