@@ -33,7 +33,7 @@ def contained(
 ) -> str:
     """Run the verifier once; the end of what it said. `out` gets its files. Raises InfraError."""
     with boundary(InfraError, f"{bundle}: no bundle for a container", OSError, ValueError, KeyError, TypeError):
-        verifier = _verifier(place)
+        verifier = verifier_of(place)
         shown = {SUBMISSION: Path(subject[1])} if subject[0] == "--submission" else {ORACLE: Path(subject[1])}
         if tests_digest(bundle) != place["tests"]:
             shown[TESTS] = bundle / "tests"
@@ -66,7 +66,8 @@ def _command(subject: Sequence[str]) -> list[str]:
     return ["python3", "-I", f"{TESTS}/verify.pyz", *words]
 
 
-def _verifier(place: Mapping[str, Any]) -> Verifier:
+def verifier_of(place: Mapping[str, Any]) -> Verifier:
+    """The container that an environment of kind `docker` describes. Raises KeyError, TypeError."""
     return Verifier(
         image=codec.decode(Image, place["image"]),
         workdir=TESTS,

@@ -15,13 +15,14 @@ from pathlib import Path
 from programsmith.bundle.controls import Files, program
 from programsmith.bundle.grade import Grade, grade_all
 from programsmith.bundle.render import read_payload
+from programsmith.bundle.stages import opened_stages
 from programsmith.bundle.twin import without_public
 from programsmith.checks.base import Scene
 from programsmith.errors import InfraError
 from programsmith.payload.verifier.build_step import Built, build
 from programsmith.payload.verifier.environment import COMPILE, EXECUTABLE, SUBMISSION, case_env
 from programsmith.payload.verifier.launcher import LauncherError, Mount, Request, Result
-from programsmith.payload.verifier.launchers import Launchers, opened
+from programsmith.payload.verifier.launchers import Launchers
 from programsmith.payload.verifier.limits import build_limits
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.payload.verifier.tree import tree_digest, write_tree
@@ -31,7 +32,7 @@ from programsmith.payload.verifier.tree import tree_digest, write_tree
 def launchers(scene: Scene) -> Iterator[Launchers]:
     """The launchers of the scene's environment, probed. Raises InfraError."""
     try:
-        with opened(scene.environments.read_bytes()) as found:
+        with opened_stages(scene.bundle, scene.environments.read_bytes()) as found:
             yield found
     except (LauncherError, OSError) as fault:
         raise InfraError(f"{scene.environments}: {fault}; run the block images again") from fault
