@@ -70,7 +70,7 @@ class Workspace:
     """An open build. `tree` on the host is what is shown at /opt/oracle, valid until the next `rebuild` or `close`.
 
     `rebuild` runs the last build command again (make compiles what was edited, a language without a build nothing)
-    and brings the result into `tree`. Use one workspace per thread.
+    and brings the result into `tree`. `cpu_seconds` is what its commands took. Use one workspace per thread.
     """
 
     def __init__(
@@ -86,6 +86,7 @@ class Workspace:
         self.recipe = made
         self.places: Places = places(request.flavour)
         self.program = ""
+        self.cpu_seconds = 0.0
         self._sandbox = sandbox
         self._vendor = tuple(vendor)
 
@@ -244,6 +245,7 @@ class Workspace:
             cwd=self.places.source,
             limits=self.request.limits,
         )
+        self.cpu_seconds += result.cpu_seconds
         if result.fault:
             raise InfraError(f"build of {self.request.lock.name}: {' '.join(command.words)}: {result.fault}")
         if result.exit_code == 0 or command.may_fail:

@@ -93,7 +93,9 @@ def test_sources_are_those_of_the_repository(made):
 
 
 def test_a_mutant_differs_where_it_is_met_and_the_next_edit_undoes_it(made):
+    before = made[2].spent()
     assert told(made, mutated(made, "wrong"), ["none", "sum", "write"]) == ({"sum"}, set())
+    assert before < made[2].spent() < before + 60, "CPU seconds of the launch, and of the build where there is one"
     assert told(made, mutated(made, "elsewhere"), ["none", "sum", "write"]) == ({"write"}, set())
     assert told(made, mutated(made, "wrong", slot=1), ["sum", "write"]) == ({"sum"}, set())
 

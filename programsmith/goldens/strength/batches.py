@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -29,13 +29,17 @@ FIRST, GROWTH, MOST = 3, 4, 48  # cases of the first launch, and how later ones 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batches:
-    """`how` is the batch program's word for what the oracle is; `options` are the interpreter's."""
+    """`how` is the batch program's word for what the oracle is; `options` are the interpreter's.
+
+    `spent` is the CPU time of each launch so far, in seconds.
+    """
 
     launcher: Launcher
     facts: OracleFacts
     limits: Limits
     how: bytes
     options: tuple[bytes, ...] = ()
+    spent: list[float] = field(default_factory=list)
 
     def answers(self, tree: Path, goldens: Iterator[Golden], limits: Chosen) -> Iterator[tuple[Golden, Result]]:
         """Run cases in order; they are drawn from the iterator a launch at a time."""
@@ -77,7 +81,9 @@ class Batches:
             Mount(source=str(Path(batch.__file__).parent), target="/opt/coverage"),
         )
         request = Request(program=INTERPRETER, argv=words, env=BASE_ENV, limits=room, mounts=mounts, collect=False)
-        return self.launcher.run(replace(request, stdin=json.dumps(asked).encode("ascii")))
+        result = self.launcher.run(replace(request, stdin=json.dumps(asked).encode("ascii")))
+        self.spent.append(result.cpu_seconds)
+        return result
 
 
 _LOST: dict[str, Any] = {"exit_code": None, "signal": None, "overrun": True, "stdout": "", "stderr": "", "files": []}

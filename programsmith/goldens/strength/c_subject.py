@@ -148,6 +148,10 @@ class CSubject:
         program = inside(tree, self._builds[0].program.removeprefix(ORACLE + "/"))
         return program.read_bytes() if program else b""
 
+    def spent(self) -> float:
+        """CPU seconds of all launches but the traces, and of all builds."""
+        return sum(self._batches.spent) + sum(build.cpu_seconds for build in self._builds)
+
     def close(self) -> None:
         """Remove the builds and the launchers."""
         for workspace in self._open:

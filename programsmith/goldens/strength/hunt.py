@@ -1,12 +1,11 @@
 """The hunt for the killers of drawn mutants: several mutants at a time, order kept, no more cases than tell.
 
 In: mutations in drawing order, the cases that execute each line. Out: the judged mutants, and the words for what was
-none. It is boxed by CPU time, which a busy host does not stretch.
+none. It is boxed by CPU time.
 """
 
 from __future__ import annotations
 
-import resource
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -55,12 +54,6 @@ class Hunt:
         return replace(self.most, cpu_seconds=cpu, wall_seconds=5 * cpu + 5)
 
 
-def cpu_seconds() -> float:
-    """CPU time of this process and of all that it waited for: what a busy host does not stretch."""
-    used = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(u.ru_utime + u.ru_stime for u in used)
-
-
 def turns_of(
     usable: Sequence[Golden], sides: Mapping[str, str], traces: Mapping[str, frozenset[str]]
 ) -> dict[str, int]:
@@ -90,10 +83,10 @@ def hunt_all(hunt: Hunt, drawn: Sequence[Mutation], covering: Mapping[str, list[
     slots: SimpleQueue[int] = SimpleQueue()
     for slot in range(hunt.workers):
         slots.put(slot)
-    end = cpu_seconds() + hunt.rule["cpu_seconds"]
+    end = hunt.subject.spent() + hunt.rule["cpu_seconds"]
 
     def attempt(mutation: Mutation) -> Mutant | str:
-        if cpu_seconds() > end:
+        if hunt.subject.spent() >= end:
             return "out_of_time"
         slot = slots.get()
         try:

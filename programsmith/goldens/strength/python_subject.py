@@ -62,6 +62,10 @@ class PythonSubject:
         self._copies[slot] = (copy, inside)
         return copy
 
+    def spent(self) -> float:
+        """CPU seconds of all launches."""
+        return sum(self._batches.spent)
+
     def close(self) -> None:
         """Remove the copies."""
         for copy, _ in self._copies.values():

@@ -67,6 +67,9 @@ class Subject(Protocol):
     def mutate(self, slot: int, mutation: Mutation) -> Path | Unfit:
         """The tree with one mutation applied, valid until the slot's next."""
 
+    def spent(self) -> float:
+        """CPU seconds that mutants took so far: to build, and to run cases. A busy host does not stretch them."""
+
     def close(self) -> None:
         """Remove what was built."""
 
