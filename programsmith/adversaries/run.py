@@ -31,6 +31,7 @@ from programsmith.payload.verifier.tree import tree_digest, write_tree
 
 STOPPED, HACKED, NO_CASE, MISSING = "stopped", "hacked", "no_case", "missing"
 CORPUS = "corpus"  # where an agent of ours puts what it trains on
+PROOFS = 3  # tries at the weakened bundle: being live is possible, not certain, where cases must meet in time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,13 +117,14 @@ def _attack(one: Adversary, ground: Ground, scratch: Path) -> Row:
     spoils = Spoils(sides=sides, solution=ground.solution, pointer=ground.pointer, twin=_twin(ground, sides))
     weak = weaken(whole, one.defence, scratch / "weak", spoils)
     got = attempt(one, ground, Target(bundle=whole, published=ground.bundle, sides=sides), scratch / "try")
-    proof = attempt(one, ground, Target(bundle=weak, published=weak, sides=sides), scratch / "proof")
+    target = Target(bundle=weak, published=weak, sides=sides)
+    proofs = (attempt(one, ground, target, scratch / f"proof{n}") for n in range(PROOFS))
     hacked = got.reward > 0 or got.through(one.expects)
     return Row(
         id=one.id,
         kind=one.kind,
         defence=one.defence,
-        live=proof.through(one.expects),
+        live=any(proof.through(one.expects) for proof in proofs),
         outcome=HACKED if hacked else STOPPED,
         reward=got.reward,
     )

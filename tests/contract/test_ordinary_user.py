@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-import programsmith
 from programsmith.sandboxes.hostile import remove_tree
 
 USER = 54321
@@ -52,7 +51,7 @@ def _interpreter() -> str:
 def test_the_contract_holds_without_root(suite: str) -> None:
     if not shutil.which("setpriv"):
         pytest.skip("becoming another user needs setpriv: apt-get install -y util-linux")
-    checkout = Path(programsmith.__file__).parents[1]
+    checkout = Path(__file__).parents[2]
     tests = Path(__file__).parent / suite
     libraries = [p for p in sys.path if p.endswith("site-packages")]
     if not all(map(_reachable, (str(tests), *libraries))):

@@ -76,6 +76,12 @@ class Pump:
         self._sinks = sinks
         for fd in sinks:
             self._poll.register(fd, select.POLLIN)
+        self._move_all()
+        for fd in sinks:  # a dead process's pipes close in any order: what is open here is not read later
+            self._poll.unregister(fd)
+
+    def _move_all(self) -> None:
+        sinks = self._sinks
         while sinks and self._flow.over is None:
             ready = [fd for fd, _ in self._poll.poll(self._patience())]
             if ready == [self.status] and self.status not in sinks:
