@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -21,6 +22,13 @@ def own_configuration() -> Iterator[None]:
         os.environ["XDG_CONFIG_HOME"] = folder
         yield
         del os.environ["XDG_CONFIG_HOME"]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def interruptible() -> None:
+    """A shell starts what it puts into the background deaf to SIGINT, and every child would inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
