@@ -45,14 +45,14 @@ class Step:
     closes: bool = False
 
 
-LAUNCH = ("verifier", "init")
+LAUNCH = ("verifier", "init", "launch")
 EVERY = ("*",)
 TRIED = ("rollouts", "sweep")  # spec fields that ask for trials
 GROUND = ("r/manifest.json", "pool.jsonl", "discovery.json", "kills.json")
 BUNDLE = ("lock.json", "source.tar", "candidate.json", "facts.json", "oracle.tar", "docs.tar", "pool.jsonl")
 MADE_OF = ("name", "description", "build", "goldens.compare", "reward", "seal", "budget.agent_wall")
 CASES = ("goldens.public", "goldens.held_out", "goldens.min_kept", "goldens.miners")
-RENDERED = ("verifier", "init", "bundle", "harbor", "solution", "submission")
+RENDERED = (*LAUNCH, "bundle", "harbor", "solution", "submission")
 
 STEPS: tuple[Step, ...] = (
     Step(

@@ -19,7 +19,7 @@ from programsmith.compiler.slices import Blocks
 PINNED = Path(__file__).parents[1] / "samples" / "paid.json"
 OF_AN_ATTEMPT = ("programsmith.agents.", "programsmith.sandboxes.", "programsmith.payload.", "programsmith.blocks.")
 """Code that decides what an agent meets and what is collected of it; the rest of the engine hands it on."""
-WHOLE = ("init",)  # payload that is started as it lies, not imported
+WHOLE = ("init", "launch")  # payload that is started as it lies, not imported
 
 
 def code(path: Path) -> bytes:
