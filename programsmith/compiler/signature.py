@@ -23,6 +23,7 @@ from programsmith.errors import InputError
 
 LARGE = 2 << 30
 YOUNG_NS = 2_000_000_000  # the coarsest clock of a file system: what is younger may change and keep its stat line
+TICK_NS = 20_000_000  # the coarsest clock by which a kernel stamps a change on a file system of today
 SHOWN = 200  # bytes of a path in a message
 
 
@@ -39,7 +40,7 @@ def sign(path: Path) -> Signature | None:
     try:
         with _readable(path):
             name = os.fsencode(path)
-            seen, newest = _seen(name)
+            seen, newest = _settled(name)
             if newest > time.time_ns() - YOUNG_NS:
                 return Signature(seen, _content(name))
             return Signature(seen, _remembered(name, seen))
@@ -81,6 +82,16 @@ def _remembered(path: bytes, seen: str) -> str:
     """The content of a path, which is read by many tasks, as long as its stat line is this one."""
     del seen
     return _content(path)
+
+
+def _settled(path: bytes) -> tuple[str, int]:
+    """Like _seen, once the clock of changes has moved on: whatever changes from now on changes the stat line."""
+    seen, newest = _seen(path)
+    age = time.time_ns() - newest
+    if not 0 <= age < TICK_NS:
+        return seen, newest
+    time.sleep((TICK_NS - age) / 1e9)
+    return _seen(path)
 
 
 def _seen(path: bytes) -> tuple[str, int]:

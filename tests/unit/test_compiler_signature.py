@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from programsmith.compiler.signature import LARGE, sign, unchanged
+from programsmith.compiler.signature import LARGE, TICK_NS, sign, unchanged
 from programsmith.errors import InputError
 
 
@@ -98,6 +99,23 @@ def test_what_git_and_interpreters_leave_is_no_content(tree: Path) -> None:
         (tree / name).mkdir()
         (tree / name / "x").write_bytes(b"x")
     assert unchanged(tree, before)
+
+
+def test_a_change_at_the_tick_of_the_signature_is_seen(tree: Path, monkeypatch) -> None:
+    """A kernel with a coarse clock gives two changes of one tick one time: the signature waits for the next tick."""
+    lstat = os.lstat
+
+    def coarse(path):
+        at = lstat(path)
+        tick = {f"st_{kind}_ns": getattr(at, f"st_{kind}_ns") // TICK_NS * TICK_NS for kind in ("mtime", "ctime")}
+        return SimpleNamespace(st_mode=at.st_mode, st_size=at.st_size, st_ino=at.st_ino, **tick)
+
+    monkeypatch.setattr(os, "lstat", coarse)
+    for content in (b"two", b"six", b"ten") * 5:
+        known = sign(tree)
+        assert known is not None
+        (tree / "inner" / "a").write_bytes(content)
+        assert not unchanged(tree, known)
 
 
 def test_a_touched_file_is_unchanged(tree: Path) -> None:
