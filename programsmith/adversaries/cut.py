@@ -28,10 +28,14 @@ GRADED = frozenset({"tests", "task.toml"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """Which cases a cut keeps, and which limits of a case it replaces. One that is not `whole` has no agent's side."""
+    """Which cases a cut keeps, and which limits of a case it replaces. One that is not `whole` has no agent's side.
+
+    With `ids` it keeps those and no others.
+    """
 
     cases: str = "any"
     count: int = 2
+    ids: tuple[str, ...] = ()
     limits: Mapping[str, Any] = field(default_factory=dict)
     whole: bool = True
 
@@ -50,7 +54,8 @@ KINDS: Mapping[str, Callable[[GradedCase], bool]] = {"any": _any, "plain": _plai
 
 def cut(sides: Sides, bundle: Path, choice: Choice, out: Path) -> Sides | None:
     """Make the cut of `bundle`, whose sides are `sides`, in `out`; the cut's sides, None where no case suits."""
-    suited = [c for c in sides.held_out if KINDS[choice.cases](c)]
+    asked = choice.ids or sides.plan.held_out
+    suited = [c for c in sides.held_out if KINDS[choice.cases](c) and c.case.id in asked]
     kept = tuple(suited[: min(choice.count, MOST)])
     if not kept:
         return None

@@ -15,11 +15,11 @@ from typing import Any
 
 from programsmith.adversaries import agent_side
 from programsmith.adversaries.cut import Choice, Cuts
-from programsmith.adversaries.exploit import INTERPRETER, Kit, submission, table_module
+from programsmith.adversaries.exploit import INTERPRETER, Kit, submission
 from programsmith.adversaries.host import host
 from programsmith.adversaries.registry import Adversary, Expects
 from programsmith.adversaries.weaken import Spoils, weaken
-from programsmith.bundle.controls import Files
+from programsmith.bundle.controls import Files, table_module
 from programsmith.bundle.grade import grade
 from programsmith.bundle.render import read_payload
 from programsmith.bundle.sides import Sides

@@ -2,22 +2,27 @@
 
 In: bundle, manifest, environment, oracle. Golden replay, table and source submission must pass every case; the table
 with one entry altered must fail exactly that case; nothing at all must get 0; each null at most the rule's share of
-the held-out cases. Out: pass or fail with every number as evidence.
+the held-out cases; a few of the bundle's own submissions what it says of them, word by word, on a few cases. Out: pass
+or fail with every number as evidence.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from programsmith.adversaries.cut import Choice, cut
 from programsmith.bundle import controls
 from programsmith.bundle.grade import Grade, Oracle, grade_all, replay
 from programsmith.bundle.manifest import Manifest
 from programsmith.bundle.sides import Sides, read_sides
 from programsmith.bundle.solution import solution
+from programsmith.bundle.submissions import Submission, difference, read_submissions, scale_of, verdict
 from programsmith.bundle.tree import DOCS, read_bundle
 from programsmith.bundle.twin import without_public
 from programsmith.job import Job
@@ -33,30 +38,41 @@ from programsmith.toolchains.views import run_view
 
 SIDES = ("held_out", "public")
 HELP = "help"
+TRIED = ("partial_first_half", "says_nul", "ends_otherwise", "leaves_a_file")  # of the bundle's own submissions
+TRIED_CASES = 4
 PUBLIC_TABLE = "public_table"  # the null that passes every public case: both sides show what it is
+
+
+class Part(Enum):
+    """How much of the bundle a control is graded on."""
+
+    WHOLE = "whole"
+    TWIN = "twin"
+    FEW = "few"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Control:
     """A submission and what says whether its grade is right: the fault, or nothing.
 
-    With `twin` it is graded on the held-out cases alone.
+    `on` is the bundle that it is graded on: the whole, its twin with the held-out cases alone, or a few of these.
     """
 
     id: str
     files: controls.Files
     judge: Callable[[Grade], str]
-    twin: bool = False
+    on: Part = Part.WHOLE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """What every control is graded on: `twin` has the held-out cases alone."""
+    """What every control is graded on: a folder for each part of the bundle. `few` is what the smallest one holds."""
 
     job: Job
     manifest: Manifest
     sides: Sides
-    twin: Path
+    parts: Mapping[Part, Path]
+    few: Sides
 
     @property
     def bundle(self) -> Path:
@@ -71,9 +87,10 @@ class Bench:
     def grade(self, wanted: Sequence[Control]) -> list[Grade]:
         """Grade every control, those of one bundle in one verifier. Raises InfraError."""
         found: dict[Path, Grade] = {}
-        for bundle, twin in ((self.bundle, False), (self.twin, True)):
-            places = {self._out(one.id): self._laid(one) for one in wanted if one.twin == twin}
-            grades = grade_all(bundle, places, self.environment, self.job.owner_secret)
+        for part, bundle in self.parts.items():
+            places = {self._out(one.id): self._laid(one) for one in wanted if one.on is part}
+            secret = None if part is Part.FEW else self.job.owner_secret
+            grades = grade_all(bundle, places, self.environment, secret)
             found.update(zip(places, grades, strict=True))
         return [found[self._out(one.id)] for one in wanted]
 
@@ -92,13 +109,8 @@ class Bench:
 
 def run(job: Job) -> Outcome:
     """Grade every control and compare with what it must get."""
-    bench = Bench(
-        job=job,
-        manifest=codec.load(job.inputs["r/manifest.json"], Manifest),
-        sides=read_sides(job.inputs["r/bundle/"], job.owner_secret),
-        twin=without_public(job.inputs["r/bundle/"], job.scratch / "twin"),
-    )
-    graded = [*_positive(bench), _nothing(), *_nulls(bench, job.rules("acceptance")["nulls_max"])]
+    bench, own = bench_of(job)
+    graded = [*_positive(bench), _nothing(), *_nulls(bench, job.rules("acceptance")["nulls_max"]), *_own(bench, own)]
     rows = [_replay_row(bench), *_rows(bench, graded)]
     failed = [row for row in rows if row["fault"]]
     evidence = {"controls": rows, "solution": bench.manifest.solution}
@@ -108,12 +120,42 @@ def run(job: Job) -> Outcome:
     return Outcome(word=Word.PASS, reason=f"{len(rows)} controls get what they must", evidence=evidence)
 
 
+def bench_of(job: Job) -> tuple[Bench, tuple[Submission, ...]]:
+    """The bench, and those of the bundle's own submissions that are tried. Raises InfraError."""
+    bundle = job.inputs["r/bundle/"]
+    sides = read_sides(bundle, job.owner_secret)
+    own = tuple(one for one in read_submissions(bundle, job.owner_secret) if one.id in TRIED)
+    held_out = set(sides.plan.held_out)
+    failing = [sorted(held_out & one.words.keys()) for one in own]
+    ids = dict.fromkeys(i for turn in zip_longest(*failing) for i in turn if i)
+    choice = Choice(ids=tuple(ids)[:TRIED_CASES], count=TRIED_CASES, whole=False)
+    few = cut(sides, bundle, choice, job.scratch / "few")
+    assert few is not None
+    parts = {
+        Part.WHOLE: bundle,
+        Part.TWIN: without_public(bundle, job.scratch / "twin"),
+        Part.FEW: job.scratch / "few",
+    }
+    manifest = codec.load(job.inputs["r/manifest.json"], Manifest)
+    return Bench(job=job, manifest=manifest, sides=sides, parts=parts, few=few), own
+
+
+def _own(bench: Bench, own: Iterable[Submission]) -> Iterator[Control]:
+    scale = scale_of(bench.few)
+
+    def judged(one: Submission) -> Callable[[Grade], str]:
+        return lambda g: difference(verdict(one, scale), g.details)
+
+    for one in own:
+        yield Control(id=one.id, files=one.files, judge=judged(one), on=Part.FEW)
+
+
 def _positive(bench: Bench) -> Iterator[Control]:
     language, cases = bench.manifest.target_language, bench.sides.all
     yield Control(id="table", files=controls.table(language, cases), judge=_all_pass)
     at = bench.sides.held_out[0].case.id
     altered = controls.table(language, controls.altered(cases, at))
-    yield Control(id="altered_table", files=altered, judge=lambda g: _only_fails(bench, g, at), twin=True)
+    yield Control(id="altered_table", files=altered, judge=lambda g: _only_fails(bench, g, at), on=Part.TWIN)
     if bench.manifest.solution == "source":
         yield Control(id="source", files=solution(bench.bundle, bench.job.owner_secret), judge=_all_pass)
 
@@ -132,7 +174,7 @@ def _nulls(bench: Bench, most: float) -> Iterator[Control]:
         bench.manifest.target_language, bench.manifest.tool, bench.sides.public, help_text(bench), executables
     )
     for name, files in nulls.items():
-        yield Control(id=f"null_{name}", files=files, judge=few, twin=name != PUBLIC_TABLE)
+        yield Control(id=f"null_{name}", files=files, judge=few, on=Part.WHOLE if name == PUBLIC_TABLE else Part.TWIN)
 
 
 def _rows(bench: Bench, wanted: Sequence[Control]) -> Iterator[dict[str, Any]]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from programsmith.bundle.render import PAYLOAD
 from programsmith.errors import InputError
 from programsmith.payload.table.form import write
-from programsmith.payload.verifier.environment import BASE_ENV, ORACLE, SUBMISSION
+from programsmith.payload.verifier.environment import BASE_ENV, COMPILE, ORACLE, SUBMISSION
 from programsmith.payload.verifier.model import FileEntry, GradedCase
 from programsmith.payload.verifier.plan import ReceiptRule
 from programsmith.payload.verifier.receive import receive
@@ -25,6 +25,8 @@ from programsmith.payload.verifier.tree import tree_digest, write_tree
 Files = tuple[FileEntry, ...]
 Other = tuple[bytes, int]
 SUFFIXES = {".c", ".h", ".py"}
+_AS_MODULE = {b"main.py": b"table.py", b"table.c": b"table.h"}
+"""The table program's main file, by the name under which another program takes it in."""
 
 
 def program(language: str, folder: str, name: str = "") -> Files:
@@ -47,6 +49,15 @@ def table(language: str, cases: Iterable[GradedCase], other: Other | None = None
     """The table submission of `cases`; `other` is what every other invocation gets."""
     rows = [(c.case, c.expected) for c in cases]
     return (*program(language, "table"), FileEntry(b"table.txt", content=write(rows, dict(BASE_ENV), other)))
+
+
+def table_module(language: str) -> Files:
+    """The table program as a module that another program calls."""
+    return tuple(
+        dataclasses.replace(e, path=_AS_MODULE.get(e.path, e.path))
+        for e in program(language, "table")
+        if e.path != COMPILE.encode()
+    )
 
 
 def altered(cases: Sequence[GradedCase], at: str) -> tuple[GradedCase, ...]:

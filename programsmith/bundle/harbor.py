@@ -37,6 +37,7 @@ REQUIRED = {
     "tests/held_out.sealed": False,
     "tests/seal.json": False,
     "solution/solve.sh": True,
+    "solution/submissions.sealed": False,
 }
 """Every file that a bundle must have, and whether it is executable."""
 

@@ -15,6 +15,8 @@ from programsmith.bundle.cases import graded
 from programsmith.bundle.controls import pack, received_digest, wrapper
 from programsmith.bundle.places import environment
 from programsmith.bundle.render import Image, Ingredients, Solution, allowed
+from programsmith.bundle.submissions import Scale, archive
+from programsmith.bundle.verdicts import Material, submissions
 from programsmith.bundle.zipapp import check_pyz, verify_pyz
 from programsmith.errors import InputError, PrerequisiteError
 from programsmith.payload.verifier.limits import build_limits
@@ -23,7 +25,7 @@ from programsmith.payload.verifier.plan import BuildRule, CaseRule, Policy, Rece
 from programsmith.payload.verifier.policy import findings
 from programsmith.payload.verifier.unseal import SECRET_NAME
 from programsmith.records import codec
-from programsmith.records.golden import Golden, Split
+from programsmith.records.golden import Golden, Kills, Split
 from programsmith.records.lock import Candidate, Lock, OracleFacts
 from programsmith.sources.tree import read_tar
 from programsmith.spec.duration import seconds
@@ -33,6 +35,7 @@ from programsmith.toolchains.model import Toolchain
 from programsmith.toolchains.recipe import BuildRequest
 
 T = TypeVar("T")
+Cases = tuple[GradedCase, ...]
 
 
 class Fields(Protocol):
@@ -96,6 +99,7 @@ def ingredients(job: Work, split: Split) -> Ingredients:
         verify=verify_pyz(),
         environment=_environment(job, target, (*public, *held_out), candidate),
         solution=_solution(job, lock, candidate, known[candidate.source_language], policy),
+        submissions=_submissions(job, public, held_out, policy),
         owner_secret=_owner_secret(job),
     )
 
@@ -122,14 +126,14 @@ def _policy(tool: str, target: Toolchain, known: Mapping[str, Toolchain], limits
     )
 
 
-def _sides(job: Work, split: Split, source: Toolchain) -> tuple[tuple[GradedCase, ...], tuple[GradedCase, ...]]:
+def _sides(job: Work, split: Split, source: Toolchain) -> tuple[Cases, Cases]:
     pool = {g.id: g for g in codec.load_lines(job.inputs["pool.jsonl"], Golden)}
     compare = _compare(job)
 
     def own(path: str) -> bool:
         return is_own(source, path)
 
-    def side(ids: Iterable[str]) -> tuple[GradedCase, ...]:
+    def side(ids: Iterable[str]) -> Cases:
         return tuple(graded(pool[i], compare, own) for i in sorted(ids))
 
     return side(split.public), side(split.held_out)
@@ -158,7 +162,7 @@ def _shared_packages(job: Work, candidate: Candidate) -> tuple[str, ...]:
     return tuple(job.spec("build", dict).get("packages") or ()) if same else ()
 
 
-def _environment(job: Work, target: Toolchain, cases: tuple[GradedCase, ...], candidate: Candidate) -> bytes:
+def _environment(job: Work, target: Toolchain, cases: Cases, candidate: Candidate) -> bytes:
     """How the verifier's container isolates launches."""
     shared, slots = _shared_packages(job, candidate), job.rules("limits")["task"]["slots"]
     return environment(target, allowed(cases), shared, slots, job.rules("containers"))
@@ -196,6 +200,20 @@ def _solution(job: Work, lock: Lock, candidate: Candidate, source: Toolchain, po
     files = wrapper(candidate.target_language, facts.tool, oracle, facts.program)
     waived = received_digest(files, job.scratch / "wrapper", policy.submission)
     return Solution(kind="wrapper", tar=pack(e for e in files if e.kind == "file"), waived=waived)
+
+
+def _submissions(job: Work, public: Cases, held_out: Cases, policy: Policy) -> bytes:
+    """The archive of the submissions whose verdict is known."""
+    reward, threshold = _reward(job.spec("reward", object))
+    given = Material(
+        public=public, held_out=held_out, policy=policy, language=policy.languages[0], killers=_killers(job)
+    )
+    cases = {"held_out": held_out, "public": public}
+    return archive(submissions(given), Scale(cases=cases, reward=reward, threshold=threshold), pack)
+
+
+def _killers(job: Work) -> tuple[tuple[str, ...], ...]:
+    return tuple(mutant.killers for mutant in codec.load(job.inputs["kills.json"], Kills).mutants)
 
 
 def _owner_secret(job: Work) -> bytes | None:

@@ -19,6 +19,7 @@ from programsmith.bundle.instruction import Subject, instruction
 from programsmith.bundle.manifest import Manifest, digests, families
 from programsmith.bundle.places import folders
 from programsmith.bundle.seal import seal
+from programsmith.bundle.submissions import SEALED, sealed_beside
 from programsmith.bundle.tree import APP, CASES, DOCS, PUBLIC, plain
 from programsmith.payload.verifier.limits import case_limits, timeout_seconds
 from programsmith.payload.verifier.model import FileEntry, GradedCase, canonical
@@ -58,7 +59,11 @@ class Image:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ingredients:
-    """All that a bundle is made of. `compare` maps a stream to its comparator; `owner_secret` seals for the owner."""
+    """All that a bundle is made of.
+
+    `compare` maps a stream to its comparator; `submissions` is the archive of those whose verdict is known;
+    `owner_secret` seals for the owner.
+    """
 
     name: str
     description: str
@@ -79,6 +84,7 @@ class Ingredients:
     verify: bytes
     environment: bytes
     solution: Solution
+    submissions: bytes
     owner_secret: bytes | None = None
 
 
@@ -174,6 +180,7 @@ def _solution(given: Ingredients, identity: str) -> Iterator[FileEntry]:
     yield _file("solution/solve.sh", read_payload("harbor", "solve.sh"), 0o755)
     yield _file("solution/open.py", read_payload("solution", "open.py"))
     yield _file("solution/solution.sealed", sealed.content)
+    yield _file(SEALED, sealed_beside(sealed, given.submissions, given.owner_secret))
     yield _file("solution/seal.json", sealed.seal)
 
 

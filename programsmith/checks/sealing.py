@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from programsmith.bundle.seal import Sealed, seal, unseal
+from programsmith.bundle.submissions import NOTE, SEALED
 from programsmith.checks.base import Row, Scene, first
 from programsmith.checks.search import RunIndex, readings
 from programsmith.errors import InfraError
@@ -22,18 +23,19 @@ PARTS = {
 
 
 def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:
-    """Open both, seal both again, look for keys and for clear text."""
-    missing = [p for pair in PARTS.values() for p in pair if p not in scene.files]
+    """Open all, seal all again, look for keys and for clear text."""
+    missing = [p for p in (*(p for pair in PARTS.values() for p in pair), SEALED) if p not in scene.files]
     if missing:
         return Row(passed=False, reason=f"{missing[0]} is missing", evidence={"faults": missing})
     found = [fault for purpose in PARTS for fault in _faults(scene, purpose, parameters)]
     keys = {_key(scene, purpose) for purpose in PARTS}
     if len(keys) != len(PARTS):
         found.append("both purposes have one key")
+    found += _beside_the_solution(scene)
     found += [f"{path} holds a key" for path in _key_places(scene, keys)]
     return Row(
         passed=not found,
-        reason=first(found, "both parts are sealed under keys of their own", "seal"),
+        reason=first(found, "both sides are sealed under keys of their own", "seal"),
         evidence={"faults": found, "held_out": len(scene.manifest.held_out)},
     )
 
@@ -57,6 +59,21 @@ def _faults(scene: Scene, purpose: Purpose, parameters: Mapping[str, Any]) -> It
         yield f"{PARTS[purpose][0]} shows its clear text"
     if purpose is Purpose.HELD_OUT and _ids(scene) != set(scene.manifest.held_out):
         yield "the sealed cases are not those of the manifest"
+
+
+def _beside_the_solution(scene: Scene) -> Iterator[str]:
+    """Faults of the submissions, which the solution's key opens."""
+    content, facts = scene.files[SEALED].content, _facts(scene, Purpose.SOLUTION)
+    secret = (facts.secret or scene.owner_secret) if facts else None
+    if facts is None or secret is None:
+        return
+    try:
+        clear = unseal(Sealed(content=content, seal=scene.files[NOTE].content), secret)
+    except InfraError as fault:
+        yield f"{SEALED} does not open: {fault}"
+        return
+    if seal(clear, identity=facts.identity, purpose=facts.purpose, owner_secret=secret).content != content:
+        yield f"{SEALED} is not what sealing its clear text gives"
 
 
 def _facts(scene: Scene, purpose: Purpose) -> Seal | None:

@@ -49,10 +49,13 @@ LAUNCH = ("verifier", "init", "launch")
 EVERY = ("*",)
 TRIED = ("rollouts", "sweep")  # spec fields that ask for trials
 GROUND = ("r/manifest.json", "pool.jsonl", "discovery.json", "kills.json")
-BUNDLE = ("lock.json", "source.tar", "candidate.json", "facts.json", "oracle.tar", "docs.tar", "pool.jsonl")
+BUNDLE = (
+    *("lock.json", "source.tar", "candidate.json", "facts.json", "oracle.tar", "docs.tar"),
+    *("pool.jsonl", "kills.json"),
+)
 MADE_OF = ("name", "description", "build", "goldens.compare", "reward", "seal", "budget.agent_wall")
 CASES = ("goldens.public", "goldens.held_out", "goldens.min_kept", "goldens.miners")
-RENDERED = (*LAUNCH, "bundle", "harbor", "solution", "submission")
+RENDERED = (*LAUNCH, "bundle", "harbor", "solution", "submission", "table", "verdicts")
 
 STEPS: tuple[Step, ...] = (
     Step(
@@ -227,7 +230,7 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         block="synthesize",
-        reads=(*BUNDLE, "discovery.json", "kills.json", "r/manifest.json", "r/split.json", "r/ops.json"),
+        reads=(*BUNDLE, "discovery.json", "r/manifest.json", "r/split.json", "r/ops.json"),
         writes=("next/manifest.json", "next/bundle/", "next/split.json", "next/ops.json"),
         says=(Word.REVISED, Word.GAVE_UP),
         spec=(*MADE_OF, "goldens.held_out"),

@@ -1,7 +1,8 @@
 """Opens a sealed tar and lays it down: AES-256-GCM and HKDF in plain Python, for places that have nothing else.
 
-In: `solution.sealed` and `seal.json` beside this file, the folder to fill. Out: the files of the tar. Refuses a wrong
-or missing secret and altered bytes. Slow (about a second per 100 kB) and not hardened against timing.
+In: `solution.sealed` and `seal.json` beside this file, the folder to fill; a second argument names another sealed tar
+(`submissions`). Out: the files of the tar. Refuses a wrong or missing secret and altered bytes. Slow (about a second
+per 100 kB) and not hardened against timing.
 """
 
 from __future__ import annotations
@@ -148,12 +149,12 @@ def lay(clear: bytes, folder: str) -> None:
                 os.chmod(path, member.mode)
 
 
-def main(folder: str) -> int:
-    """Open the solution beside this file into `folder`."""
+def main(folder: str, what: str = "solution") -> int:
+    """Open the solution beside this file into `folder`, or what else is sealed with it."""
     here = os.path.dirname(os.path.abspath(__file__))
     with open(os.path.join(here, "seal.json"), "rb") as file:
         seal = json.load(file)
-    with open(os.path.join(here, "solution.sealed"), "rb") as file:
+    with open(os.path.join(here, f"{what}.sealed"), "rb") as file:
         sealed = file.read()
     given = os.environ.get(SECRET_NAME)  # noqa: TID251 - a program of its own
     if seal["secret"] is None and given is None:
@@ -167,4 +168,4 @@ def main(folder: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:3]))

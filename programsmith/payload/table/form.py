@@ -11,7 +11,7 @@ programs mistakes an expected output for one. Lines: `env NAME...`; `case DIGEST
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from programsmith.payload.verifier.model import Case, Expected, FileEntry
 
@@ -43,14 +43,19 @@ def digest(case: Case, names: Sequence[bytes], base: Mapping[bytes, bytes]) -> s
 
 
 def write(
-    rows: Sequence[tuple[Case, Expected]], base: Mapping[bytes, bytes], other: tuple[bytes, int] | None = None
+    rows: Sequence[tuple[Case, Expected]],
+    base: Mapping[bytes, bytes],
+    other: tuple[bytes, int] | None = None,
+    among: Iterable[Case] = (),
 ) -> bytes:
     """The table of `rows`; `other` is (stdout, exit code) of every invocation that it does not list.
+
+    `among` are the cases of a table that the rows are to be put before: the first entry of an invocation counts.
 
     Raises:
         ValueError: Two rows look the same to a program and want different things.
     """
-    names = sorted({name for case, _ in rows for name, _ in case.env})
+    names = variables((*among, *(case for case, _ in rows)))
     lines = [b" ".join((b"env", *(letters(n) for n in names)))]
     seen: dict[str, Expected] = {}
     for case, expected in rows:
@@ -61,6 +66,11 @@ def write(
     if other is not None:
         lines += [b"other exit %d 0 0" % other[1], b"out " + letters(other[0])]
     return b"\n".join(lines) + b"\n"
+
+
+def variables(cases: Iterable[Case]) -> list[bytes]:
+    """The environment variables that any of the cases sets."""
+    return sorted({name for case in cases for name, _ in case.env})
 
 
 def _entry(key: str, expected: Expected) -> list[bytes]:

@@ -23,11 +23,15 @@ REWARD, DETAILS, LOG = "reward.json", "details.json", "build.log"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A finished grading run. `reward` is None exactly when it is infra; `fault_class` then says of which kind."""
+    """A finished grading run. `reward` is None exactly when it is infra; `fault_class` then says of which kind.
+
+    `fraction` is the mean over families of the share of held-out cases that pass, whatever the reward is made of.
+    """
 
     word: str
     reason: str
     reward: float | None
+    fraction: float = 0.0
     fault_class: str = ""
     sides: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     families: Mapping[str, Mapping[str, tuple[int, int]]] = field(default_factory=dict)
@@ -68,6 +72,7 @@ def judged(cases: Iterable[GradedCase], ran: Mapping[str, Ran], plan: Plan, **mo
         word=words["held_out"][failing[0]] if failing else CaseWord.AC.value,
         reason=f"{count - len(failing)} of {count} held-out cases pass",
         reward=reward_of(words["held_out"], families["held_out"], plan),
+        fraction=fraction_of(families["held_out"]),
         sides=words,
         families=families,
         near_limit=tuple(sorted(name for name, record in ran.items() if record.near_limit)),
@@ -84,8 +89,13 @@ def reward_of(words: Mapping[str, str], families: Mapping[str, tuple[int, int]],
     """The reward in 0..1: all or nothing, the mean over families of what passed, or whether that mean is enough."""
     if plan.reward == "binary":
         return float(all(word == CaseWord.AC for word in words.values()))
-    share = sum(passed / total for passed, total in families.values()) / len(families)
+    share = fraction_of(families)
     return share if plan.reward == "fraction" else float(share >= plan.threshold)
+
+
+def fraction_of(families: Mapping[str, tuple[int, int]]) -> float:
+    """The mean over families of what passed of each."""
+    return sum(passed / total for passed, total in families.values()) / len(families)
 
 
 def write(out: str, report: Report) -> None:
@@ -107,6 +117,7 @@ def details(report: Report) -> dict[str, Any]:
         "class": report.fault_class,
         "reason": report.reason,
         "reward": report.reward,
+        "fraction": report.fraction,
         "cases": {side: dict(words) for side, words in report.sides.items()},
         "families": {
             side: {name: {"passed": passed, "total": total} for name, (passed, total) in counts.items()}

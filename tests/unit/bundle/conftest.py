@@ -22,7 +22,7 @@ from programsmith.payload.verifier.launcher import Launcher, Mount, Request
 from programsmith.payload.verifier.model import Case, Expected, FileEntry, Limits
 from programsmith.payload.verifier.tree import write_tree
 from programsmith.records import codec
-from programsmith.records.golden import Golden, Provenance, Split
+from programsmith.records.golden import Golden, Kills, Mutant, Provenance, Split
 from programsmith.records.lock import Candidate, EntryPoint, Lock, OracleFacts
 from programsmith.records.trial import Assignment, Grade, Trial, pair_of
 from programsmith.rulebook.load import Rulebook
@@ -191,6 +191,16 @@ def make(folder: Path, language: str, target: str) -> Toy:
     return toy
 
 
+def kills(ids: list[str]) -> Kills:
+    """Kills of two mutants: one that two held-out cases kill, one that a public case kills alone."""
+    killed = {"a": (ids[1], ids[3]), "b": (ids[0],)}
+    mutants = [
+        Mutant(id=name, path="rot", line=1, operator="swap", diff="", killers=killers)
+        for name, killers in killed.items()
+    ]
+    return Kills(mutants=tuple(mutants), line_table=(), lines={}, scope_lines=1, skipped={})
+
+
 def candidate(language: str, target: str) -> Candidate:
     return Candidate(
         tool="rot", target_language=target, source_language=language, entry=ENTRIES[language], scope="program",
@@ -224,6 +234,7 @@ def oracle(toy: Toy, lock: Lock, source: list[FileEntry]) -> None:
     codec.dump_lines(toy.path("pool.jsonl"), goldens)
     ids = [g.id for g in goldens]
     codec.dump(toy.path("split.json"), Split(public=tuple(ids[::2]), held_out=tuple(ids[1::2]), reserve=()))
+    codec.dump(toy.path("kills.json"), kills(ids))
     docs = [
         FileEntry(b"README.md", content=b"# rot\n\nTurns letters by N places.\n"),
         FileEntry(b"help.txt", content=HELP),

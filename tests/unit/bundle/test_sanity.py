@@ -5,12 +5,12 @@ import shutil
 
 import pytest
 
+from programsmith.adversaries.weaken import weak_program
 from programsmith.blocks import create, sanity
 from programsmith.bundle import controls
 from programsmith.bundle.grade import grade
 from programsmith.bundle.sides import read_sides
 from programsmith.bundle.solution import solution
-from programsmith.bundle.twin import without_public
 from programsmith.errors import InputError
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.payload.verifier.tree import write_tree
@@ -23,9 +23,7 @@ NULLS = {"null_most_frequent", "null_help", "null_echo_last", "null_public_table
 
 def bench(toy, most=0.02):
     toy.rules = {"acceptance": {"nulls_max": most}}
-    job = toy.job("sanity")
-    twin = without_public(toy.bundle, job.scratch / "twin")
-    return sanity.Bench(job=job, manifest=toy.manifest, sides=read_sides(toy.bundle), twin=twin)
+    return sanity.bench_of(toy.job("sanity"))[0]
 
 
 def graded(toy, name, files):
@@ -42,7 +40,9 @@ def test_every_control_gets_what_it_must(toys, pair, tmp_path):
     assert outcome.word is Word.PASS, outcome.reason
     rows = {row["id"]: row for row in outcome.evidence["controls"]}
     positive = {"golden_replay", "table"} | ({"source"} if pair[0] == pair[1] else set())
-    assert set(rows) == positive | {"altered_table", "nop"} | NULLS
+    assert set(rows) == positive | {"altered_table", "nop"} | NULLS | set(sanity.TRIED)
+    assert all((rows[name]["reward"], rows[name]["held_out"]) == (0, 4) for name in sanity.TRIED)
+    assert all(rows[name]["held_out_passed"] < 4 for name in sanity.TRIED)
     for name in positive:
         assert (rows[name]["reward"], rows[name]["held_out_passed"], rows[name]["public_passed"]) == (1, 7, 7)
     assert (rows["altered_table"]["reward"], rows["altered_table"]["held_out_passed"]) == (0, 6)
@@ -52,10 +52,19 @@ def test_every_control_gets_what_it_must(toys, pair, tmp_path):
 
 def test_the_twin_grades_the_same_held_out_cases_and_no_public_one(toy):
     files = controls.table("python", read_sides(toy.bundle).held_out)
-    [found] = bench(toy).grade([sanity.Control(id="half", files=files, judge=lambda g: "", twin=True)])
+    [found] = bench(toy).grade([sanity.Control(id="half", files=files, judge=lambda g: "", on=sanity.Part.TWIN)])
     assert found.reward == 1
     assert set(found.details["cases"]["held_out"]) == set(toy.manifest.held_out)
     assert found.details["cases"]["public"] == {}
+
+
+def test_a_verifier_that_skips_the_exit_code_fails_at_the_bundles_own_submission(toy, tmp_path):
+    verifier = toy.bundle / "tests" / "verify.pyz"
+    verifier.write_bytes(weak_program(verifier.read_bytes(), "exit_code_counts"))
+    made, own = sanity.bench_of(toy.job("sanity"))
+    faults = {row["id"]: row["fault"] for row in sanity._rows(made, list(sanity._own(made, own))) if row["fault"]}
+    assert {"ends_otherwise"} <= set(faults) < set(sanity.TRIED)
+    assert "wanted WA_EXIT" in faults["ends_otherwise"]
 
 
 def spoil(toy, change):

@@ -146,6 +146,11 @@ MUTATIONS = {
     "key_shown_hex": ("sealing", lambda t: write(t, "environment/app/k", key_of(t).hex().encode())),
     "key_shown_base64": ("sealing", lambda t: write(t, "environment/app/k", base64.b64encode(key_of(t)))),
     "not_sealed": ("sealing", lambda t: write(t, "solution/solution.sealed", b"plain" * 100)),
+    "submissions_not_sealed": ("sealing", lambda t: write(t, "solution/submissions.sealed", b"plain" * 100)),
+    "submissions_exchanged": (
+        "sealing",
+        lambda t: write(t, "solution/submissions.sealed", (t.bundle / "tests/held_out.sealed").read_bytes()),
+    ),
     "altered_seal": ("sealing", lambda t: edit(t, "solution/seal.json", b"solution", b"held_out")),
     "unknown_key": ("harbor_validity", lambda t: edit(t, "task.toml", b"[agent]", b"[agent]\ntimout_sec = 1")),
     "shared_verifier": ("harbor_validity", lambda t: edit(t, "task.toml", b'"separate"', b'"shared"')),

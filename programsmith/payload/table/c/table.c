@@ -264,21 +264,28 @@ static int answer(char **lines)
     return number;
 }
 
-int main(int argc, char **argv)
+/* The lines that answer this invocation, from its entry on; NULL where the table has none. */
+static char **find(int argc, char **argv)
 {
     int fd = open(TABLE, O_RDONLY | O_CLOEXEC);
     size_t count, at, other = 0;
     char wanted[80] = "case ";
     if (fd < 0)
-        return 124;
+        _exit(124);
     char **lines = split(slurp(fd).at, &count);
     close(fd);
     key(wanted + 5, lines[0] + 3, argc, argv);
     for (at = 1; at < count; at++) {
         if (!strncmp(lines[at], wanted, 69))
-            return answer(lines + at);
+            return lines + at;
         if (!strncmp(lines[at], "other ", 6))
             other = at;
     }
-    return other ? answer(lines + other) : UNKNOWN;
+    return other ? lines + other : NULL;
+}
+
+int main(int argc, char **argv)
+{
+    char **lines = find(argc, argv);
+    return lines ? answer(lines) : UNKNOWN;
 }

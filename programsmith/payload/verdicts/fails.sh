@@ -1,0 +1,3 @@
+#!/bin/sh
+# Builds nothing, and says so.
+exit 3

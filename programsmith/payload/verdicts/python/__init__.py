@@ -1,0 +1,1 @@
+"""What a table cannot say of a submission, in Python."""
