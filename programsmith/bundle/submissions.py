@@ -105,10 +105,10 @@ def difference(wanted: Verdict, details: Mapping[str, Any] | None) -> str:
     }
     for side in SIDES:
         got = {case: word for case, word in details["cases"][side].items() if word != CaseWord.AC}
-        pairs |= {f"{side} {i}": (got.get(i), wanted.words[side].get(i)) for i in {*got, *wanted.words[side]}}
+        pairs |= {f"{side} {i}": (got.get(i), wanted.words[side].get(i)) for i in sorted({*got, *wanted.words[side]})}
         seen = {name: (row["passed"], row["total"]) for name, row in details["families"][side].items()}
         pairs[f"families of {side}"] = (seen, dict(wanted.families[side]))
-    return next((f"{what}: {got}, wanted {want}" for what, (got, want) in sorted(pairs.items()) if got != want), "")
+    return next((f"{what}: {got}, wanted {want}" for what, (got, want) in pairs.items() if got != want), "")
 
 
 def sick(environment: bytes) -> bytes:
