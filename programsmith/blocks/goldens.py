@@ -23,13 +23,14 @@ from programsmith.goldens.constants import constants
 from programsmith.goldens.evidence import evidence
 from programsmith.goldens.pool import Pool, Setting, make_pool
 from programsmith.goldens.strength.pool import Material, measure_pool
+from programsmith.goldens.variance import Allowance
 from programsmith.goldens.variants import Variants, variants
 from programsmith.job import Job
 from programsmith.miners import MINERS
 from programsmith.miners.base import MineContext, MineLimits
 from programsmith.payload.verifier.environment import ORACLE, SUBMISSION, WORK
 from programsmith.payload.verifier.launcher import Launcher
-from programsmith.payload.verifier.model import Limits
+from programsmith.payload.verifier.model import Limits, canonical
 from programsmith.payload.verifier.tree import write_tree
 from programsmith.records import codec
 from programsmith.records.golden import Kills, MinedCase
@@ -83,6 +84,11 @@ def _mine(job: Job, bench: _Bench, counts: dict[str, Counter[str]]) -> list[Mine
         found.extend(MINERS[name].mine(bench.source, context))
         counts[name] = context.skipped
     return found
+
+
+def _compare(given: Mapping[str, Any]) -> dict[str, str]:
+    """Comparator text per stream: a kind's name, or the canonical JSON of a kind with parameters."""
+    return {stream: c if isinstance(c, str) else canonical(c).decode("ascii") for stream, c in given.items()}
 
 
 def _wanted(miners: Any) -> list[str]:
@@ -158,6 +164,7 @@ class _Bench:
             constants=found,
             marks=self._marks(rule["ignored_names"]),
             queried=self._job.spec("task.oracle_access", str) == "query",
+            allowed=Allowance(_compare(self._job.spec("goldens.compare", dict))),
             workers=self._job.workers,
         )
 

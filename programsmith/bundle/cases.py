@@ -2,15 +2,17 @@
 
 In: goldens of the pool. Out: graded cases; per public case a folder `cases/<id>/` with `cmd` (a line for sh, bytes
 exact), `stdin`, `files/`, `expected_stdout`, `expected_exit`, `expected_stderr` (its class), `expected_files/` (the
-work directory afterwards, absent where the case leaves it as it was). What a folder cannot carry (links, names or
-modes that are not plain) is named in `only_in_public_jsonl`; the machine form is always complete.
+work directory afterwards, absent where the case leaves it as it was), `compare` (streams that are not compared exactly,
+and how). What a folder cannot carry (links, names or modes that are not plain) is named in `only_in_public_jsonl`; the
+machine form is always complete.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 
 from programsmith.bundle.tree import is_plain, plain
+from programsmith.payload.verifier.compare import STREAM_DEFAULTS, choice
 from programsmith.payload.verifier.environment import ORACLE
 from programsmith.payload.verifier.model import Expected, FileEntry, GradedCase
 from programsmith.records.golden import Golden
@@ -18,7 +20,7 @@ from programsmith.records.golden import Golden
 PLAIN_MODES = (0o644, 0o755)
 
 
-def graded(golden: Golden, compare: Mapping[str, str], own: Callable[[str], bool]) -> GradedCase:
+def graded(golden: Golden, own: Callable[[str], bool]) -> GradedCase:
     """The graded case of a golden. `own` tells what the oracle's language itself starts: nothing to borrow."""
     seen = {p for p in golden.exec_seen if not p.startswith(ORACLE + "/") and not own(p)}
     return GradedCase(
@@ -26,9 +28,21 @@ def graded(golden: Golden, compare: Mapping[str, str], own: Callable[[str], bool
         expected=golden.expected,
         family=golden.family,
         cpu_seconds=golden.cpu_seconds,
-        compare=tuple(sorted(compare.items())),
+        compare=tuple(sorted(choice(golden.compare).items())),
         exec_allowed=tuple(sorted(seen)),
     )
+
+
+def in_words(cases: Iterable[GradedCase]) -> dict[str, str]:
+    """For a reader: how each stream is compared, and how else in cases of which the original's own runs differ."""
+    found: dict[str, set[str]] = {stream: set() for stream in STREAM_DEFAULTS}
+    for one in cases:
+        for stream, text in choice(one.compare).items():
+            found[stream].add(text)
+    return {
+        stream: " or, in cases with a file `compare`, ".join((kind, *sorted(found[stream] - {kind})))
+        for stream, kind in STREAM_DEFAULTS.items()
+    }
 
 
 def folders(tool: str, cases: Iterable[GradedCase]) -> Iterator[FileEntry]:
@@ -51,6 +65,9 @@ def _folder(tool: str, one: GradedCase) -> Iterator[FileEntry]:
         yield FileEntry(b"stdin", content=case.stdin)
     yield FileEntry(b"expected_stdout", content=expected.stdout)
     yield FileEntry(b"expected_exit", content=_end(expected))
+    loose = [(s, text) for s, text in sorted(choice(one.compare).items()) if text != STREAM_DEFAULTS[s]]
+    if loose:
+        yield FileEntry(b"compare", content="".join(f"{s}: {text}\n" for s, text in loose).encode("ascii"))
     yield FileEntry(b"expected_stderr", content=b"empty\n" if expected.stderr_empty else b"not empty\n")
     odd: list[bytes] = []
     for name, files in ((b"files", case.files), (b"expected_files", expected.files or ())):

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from programsmith.bundle.cases import graded
+from programsmith.bundle.cases import graded, in_words
 from programsmith.bundle.controls import pack, received_digest, wrapper
 from programsmith.bundle.places import environment
 from programsmith.bundle.render import Image, Ingredients, Solution, allowed
@@ -20,7 +20,7 @@ from programsmith.bundle.verdicts import Material, submissions
 from programsmith.bundle.zipapp import check_pyz, verify_pyz
 from programsmith.errors import InputError, PrerequisiteError
 from programsmith.payload.verifier.limits import build_limits
-from programsmith.payload.verifier.model import GradedCase, canonical
+from programsmith.payload.verifier.model import GradedCase
 from programsmith.payload.verifier.plan import BuildRule, CaseRule, Policy, ReceiptRule
 from programsmith.payload.verifier.policy import findings
 from programsmith.payload.verifier.unseal import SECRET_NAME
@@ -91,7 +91,7 @@ def ingredients(job: Work, split: Split) -> Ingredients:
         reward=reward,
         threshold=threshold,
         slots=limits["task"]["slots"],
-        compare=_compare(job),
+        compare=in_words((*public, *held_out)),
         agent_seconds=seconds(job.spec("budget.agent_wall", object), "budget.agent_wall"),
         image=_image(target, limits["task"], job.rules("containers"), _shared_packages(job, candidate)),
         template=job.rules("prompts/instruction.md"),
@@ -128,13 +128,12 @@ def _policy(tool: str, target: Toolchain, known: Mapping[str, Toolchain], limits
 
 def _sides(job: Work, split: Split, source: Toolchain) -> tuple[Cases, Cases]:
     pool = {g.id: g for g in codec.load_lines(job.inputs["pool.jsonl"], Golden)}
-    compare = _compare(job)
 
     def own(path: str) -> bool:
         return is_own(source, path)
 
     def side(ids: Iterable[str]) -> Cases:
-        return tuple(graded(pool[i], compare, own) for i in sorted(ids))
+        return tuple(graded(pool[i], own) for i in sorted(ids))
 
     return side(split.public), side(split.held_out)
 
@@ -143,12 +142,6 @@ def is_own(tc: Toolchain, path: str) -> bool:
     """Whether an executable is what the language itself starts, under whatever version its name carries."""
     name = path.rpartition("/")[2]
     return name in tc.run_programs or (tc.interpreter is not None and name.startswith(tc.interpreter.program))
-
-
-def _compare(job: Work) -> dict[str, str]:
-    """Comparator text per stream: a kind's name, or the canonical JSON of a kind with parameters."""
-    given = job.spec("goldens.compare", dict)
-    return {stream: c if isinstance(c, str) else canonical(c).decode("ascii") for stream, c in given.items()}
 
 
 def _reward(value: Any) -> tuple[str, float]:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from string import Template
 
 from programsmith.errors import InputError
-from programsmith.payload.verifier.compare import choice
 from programsmith.payload.verifier.environment import BASE_ENV
 from programsmith.payload.verifier.plan import Plan, Policy, encode_policy
 
@@ -56,7 +55,6 @@ def _cell(text: str) -> str:
 
 def _contract(subject: Subject) -> dict[str, object]:
     plan = subject.plan
-    compare = choice(subject.compare.items())
     quoted = "\n".join("> " + line for line in subject.description.strip().splitlines())
     return {
         "tool": subject.policy.tool,
@@ -67,7 +65,7 @@ def _contract(subject: Subject) -> dict[str, object]:
         "reward_sentence": REWARDS[plan.reward].format(threshold=plan.threshold),
         "family_table": family_table(plan.families),
         "base_env": " ".join(f"{name.decode()}={value.decode()}" for name, value in BASE_ENV),
-        **{f"compare_{stream}": kind for stream, kind in compare.items()},
+        **{f"compare_{stream}": kind for stream, kind in subject.compare.items()},
     }
 
 

@@ -61,7 +61,7 @@ class Image:
 class Ingredients:
     """All that a bundle is made of.
 
-    `compare` maps a stream to its comparator; `submissions` is the archive of those whose verdict is known;
+    `compare` says of each stream how it is compared; `submissions` is the archive of those whose verdict is known;
     `owner_secret` seals for the owner.
     """
 

@@ -53,8 +53,8 @@ BUNDLE = (
     *("lock.json", "source.tar", "candidate.json", "facts.json", "oracle.tar", "docs.tar"),
     *("pool.jsonl", "kills.json"),
 )
-MADE_OF = ("name", "description", "build", "goldens.compare", "reward", "seal", "budget.agent_wall")
-CASES = ("goldens.public", "goldens.held_out", "goldens.min_kept", "goldens.miners")
+MADE_OF = ("name", "description", "build", "reward", "seal", "budget.agent_wall")
+CASES = ("goldens.public", "goldens.held_out", "goldens.min_kept", "goldens.miners", "goldens.compare")
 RENDERED = (*LAUNCH, "bundle", "harbor", "solution", "submission", "table", "verdicts")
 
 STEPS: tuple[Step, ...] = (

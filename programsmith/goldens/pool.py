@@ -19,13 +19,15 @@ from programsmith.goldens.families import call_of
 from programsmith.goldens.gates.bounds import input_reason, output_reason, time_reason
 from programsmith.goldens.gates.discoverable import Discoverability, Shown
 from programsmith.goldens.gates.duplicates import distinct
+from programsmith.goldens.gates.lax import lax_reason
 from programsmith.goldens.gates.leaks import clock_reason, leak_reason
 from programsmith.goldens.gates.nulls import null_reason
 from programsmith.goldens.gates.one_outcome import one_outcome
-from programsmith.goldens.observe import Observation, Observer
+from programsmith.goldens.observe import EXACTLY, Observation, Observer
 from programsmith.goldens.split import Facts, SplitRule, split
 from programsmith.goldens.suspects import Watched, chances, probe, pursue
 from programsmith.goldens.templates import Choice, choose
+from programsmith.goldens.variance import Allowance
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.records.golden import Discovery, Golden, MinedCase, Split
 from programsmith.records.lock import OracleFacts
@@ -36,7 +38,8 @@ class Setting:
     """What the gates judge by. `rule` is rules/goldens.yaml; `public` and `held_out` are the spec's.
 
     `constants` are those of the oracle; `queried` says that the agent may query it, so they need not be shown.
-    `marks` are what must not show in an expected side, by word. `clock` gives seconds since the epoch.
+    `marks` are what must not show in an expected side, by word. `clock` gives seconds since the epoch. `allowed` says
+    in what the oracle's own runs of a case may differ.
     """
 
     facts: OracleFacts
@@ -47,6 +50,7 @@ class Setting:
     constants: frozenset[bytes]
     marks: Mapping[str, Sequence[bytes]]
     queried: bool = False
+    allowed: Allowance = EXACTLY
     workers: int = 2
     clock: Callable[[], float] = time.time
 
@@ -118,7 +122,13 @@ def _settle(pool: Pool, mined: Sequence[MinedCase], capture: Capture, setting: S
 def _watch(settled: Sequence[MinedCase], capture: Capture, setting: Setting) -> dict[str, Watched]:
     """Every case observed, then probes and suspects, by case id."""
     rule = setting.rule["repeats"]
-    observer = Observer(capture, axes_of(setting.rule["axes"]), repeats=rule["waverer"], rare_share=rule["rare_share"])
+    observer = Observer(
+        capture,
+        axes_of(setting.rule["axes"]),
+        repeats=rule["waverer"],
+        rare_share=rule["rare_share"],
+        allowed=setting.allowed,
+    )
     with ThreadPoolExecutor(setting.workers) as threads:
         seen = list(threads.map(lambda m: observer.observe(m.case, m.recorded), settled))
     watched = [
@@ -141,8 +151,15 @@ def _reason(
         or time_reason(seen.cpu_seconds, cpu_limit, size["cpu_share"])
         or null_reason(case, expected, usage)
         or leak_reason(case, expected, setting.marks)
-        or clock_reason(case, expected, *window)
+        or clock_reason(case, setting.allowed.visible(expected, seen.varies), *window)
+        or _lax_reason(seen, setting)
     )
+
+
+def _lax_reason(seen: Observation, setting: Setting) -> str | None:
+    """`lax`, of the comparator that the case gets for its output."""
+    found = dict(setting.allowed.of(seen.varies)).get("stdout")
+    return lax_reason(seen.expected.stdout, found) if found else None
 
 
 def cpu_class(seconds: float, step: float) -> float:
@@ -161,6 +178,7 @@ def _golden(found: MinedCase, watched: Watched, setting: Setting) -> Golden:
         agreement=watched.seen.agreement,
         cpu_seconds=cpu_class(watched.seen.cpu_seconds, setting.rule["size"]["cpu_step_seconds"]),
         exec_seen=setting.facts.exec_allowed,
+        compare=setting.allowed.of(watched.seen.varies),
     )
 
 

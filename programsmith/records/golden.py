@@ -52,7 +52,10 @@ class MinedCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Golden:
-    """A captured case. `agreement` is agree, disagree or absent; `tags` are facts such as `near_limit`."""
+    """A captured case. `agreement` is agree, disagree or absent; `tags` are facts such as `near_limit`.
+
+    `compare` holds the comparator of each stream in which the oracle's own runs differed as it allows.
+    """
 
     id: str
     case: Case
@@ -64,6 +67,7 @@ class Golden:
     cpu_seconds: float
     exec_seen: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    compare: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,6 +54,12 @@ def wrong(words: str, **more: object) -> Program:
     return Program(words=words, **more)  # type: ignore[arg-type]
 
 
+THREAD = """import threading
+    got = []
+    one = threading.Thread(target=lambda: got.append(turn(data, places)))
+    one.start()
+    one.join()
+    out = got[0]"""
 PLAIN = "if not words:\n    "  # only in the first case: what costs is done once
 BURN = "import time\nwhile time.process_time() < {}: pass\n"
 PYTHON = [
@@ -71,8 +77,7 @@ PYTHON = [
         id="answers in a thread",
         edit=(
             "out = turn(data, places)",
-            "import threading\n    got = []\n    one = threading.Thread(target=lambda: got.append(turn(data, places)))\n"
-            "    one.start()\n    one.join()\n    out = got[0]",
+            THREAD,
         ),
     ),
     right(

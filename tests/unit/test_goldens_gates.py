@@ -8,9 +8,11 @@ from programsmith.goldens.constants import constants
 from programsmith.goldens.gates.bounds import input_reason, output_reason, time_reason
 from programsmith.goldens.gates.discoverable import Discoverability, Shown
 from programsmith.goldens.gates.duplicates import distinct, over_share
+from programsmith.goldens.gates.lax import FORGIVEN, MUTATIONS, accepted, lax_reason
 from programsmith.goldens.gates.leaks import clock_reason, leak_reason
 from programsmith.goldens.gates.nulls import null_reason
 from programsmith.goldens.gates.one_outcome import one_outcome
+from programsmith.payload.verifier.compare import _KINDS
 from programsmith.payload.verifier.model import Case, Expected, FileEntry
 from programsmith.records.golden import MinedCase
 from programsmith.sources.tree import SourceTree
@@ -185,3 +187,45 @@ def test_a_constant_in_the_expected_side_needs_to_be_shown_unless_the_case_bring
     assert judge(b"").need(golden(b"secret phrase", stdout=b"secret phrase")).constants == frozenset()
     assert judge(b"", with_constants=False).need(asked).constants == frozenset()
     assert b"secret phrase" in judge(b"").shows(asked)
+
+
+GOLDENS = [
+    b"total 12\nname  x\n",
+    b"1.5 2.5\n3\n",
+    b'{"a": 1, "b": [true]}\n',
+    b"x",
+    b"one\ntwo\nthree",
+    b"\xff\0\x80\n7\n",
+]
+
+
+@pytest.mark.parametrize("expected", GOLDENS)
+def test_a_dozen_mutations_of_every_output_are_rejected(expected):
+    tried = [mutate(expected) for mutate in MUTATIONS.values()]
+    assert len({m for m in tried if m != expected}) >= 7
+    assert len(MUTATIONS) >= 12
+    assert accepted(expected, "bytes") == []
+
+
+@pytest.mark.parametrize(
+    ("expected", "comparator", "word"),
+    [
+        (b"b\na\nc\n", "lines_unordered", None),
+        (b"one  two\n", "tokens", None),
+        (b" \n", "tokens", "lax"),
+        (b"1.25 x\n", '{"abs": 0.01, "kind": "float"}', None),
+        (b"1.25 x\n", '{"abs": 1, "kind": "float"}', "lax"),
+        (b'{"a": 1}\n', "json_canonical", None),
+        (b" \n", "json_canonical", "lax"),
+        (b"at 2024-01-02 it ends\n", r'{"kind": "mask", "pattern": "\\d{4}-\\d{2}-\\d{2}"}', None),
+        (b"ab cd ef\n", r'{"kind": "mask", "pattern": "[a-z ]+"}', "lax"),
+        (b"12\n", r'{"kind": "mask", "pattern": "\\s+"}', "lax"),
+    ],
+)
+def test_a_comparator_that_takes_what_nobody_means_is_lax(expected, comparator, word):
+    assert lax_reason(expected, comparator) == word
+
+
+def test_every_kind_of_comparator_says_what_it_forgives():
+    assert set(FORGIVEN) == set(_KINDS)
+    assert all(names <= set(MUTATIONS) for names in FORGIVEN.values())

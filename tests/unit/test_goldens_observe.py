@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,13 +13,17 @@ from programsmith.goldens.axes import axes_of, vary
 from programsmith.goldens.capture import Capture, Form
 from programsmith.goldens.families import call_of
 from programsmith.goldens.observe import FLAKY, Observation, Observer
+from programsmith.goldens.pool import Setting, make_pool
+from programsmith.goldens.strength.hunt import differs
 from programsmith.goldens.suspects import Watched, chances, probe, pursue
+from programsmith.goldens.variance import Allowance
 from programsmith.goldens.variants import OTHER_PATH, WRAPPER, wrapper
-from programsmith.payload.verifier.launcher import Mount
+from programsmith.payload.verifier.launcher import Mount, Result
 from programsmith.payload.verifier.model import Case, Expected, FileEntry, Limits
+from programsmith.records.golden import MinedCase, Provenance
 from programsmith.sandboxes import open_launcher
 from programsmith.sandboxes.view import list_view
-from tests.samples.golden import facts
+from tests.samples.golden import facts, golden
 
 ROOT = Path(__file__).parents[2]
 WAVERS = ROOT / "tests/samples/wavers"
@@ -183,3 +189,71 @@ def test_axes_turn_all_at_once_and_alone():
     assert [v.form for v in both] == [WRAPPER, OTHER_PATH]
     assert both[0].surroundings.cwd != both[1].surroundings.cwd
     assert (alone.env, alone.surroundings.cwd, alone.form) == ((), both[1].surroundings.cwd, "release")
+
+
+def allowing(capture, **compare):
+    rule = RULE["repeats"]
+    return Observer(capture, AXES, repeats=rule["waverer"], rare_share=rule["rare_share"], allowed=Allowance(compare))
+
+
+FLOAT = '{"abs": 0.001, "kind": "float"}'
+MASK = r'{"kind": "mask", "pattern": "\\d{4}"}'
+
+
+@pytest.mark.parametrize(
+    ("word", "compare", "dropped", "varies"),
+    [
+        ("shuffled", {"stdout": "lines_unordered"}, None, {"stdout"}),
+        ("shuffled", {"stdout": "tokens"}, FLAKY, set()),
+        ("jitter", {"stdout": FLOAT}, None, {"stdout"}),
+        ("jitter", {"stdout": "lines_unordered"}, FLAKY, set()),
+        ("stamp", {"stdout": MASK}, None, {"stdout"}),
+        ("sometimes", {"stderr": "ignore"}, None, {"stderr"}),
+        ("steady", {"stdout": MASK, "stderr": "ignore"}, None, set()),
+        ("tz", {"stdout": "lines_unordered", "stderr": "ignore"}, "depends_on_tz", set()),
+        ("listing", {"stdout": "lines_unordered"}, "depends_on_directory_order", set()),
+    ],
+)
+def test_a_case_may_waver_as_its_spec_compares_and_gets_that_comparator_only_where_it_does(
+    scripted, word, compare, dropped, varies
+):
+    seen = allowing(scripted, **compare).observe(Case(argv=(word.encode(),), files=FILES))
+    assert (seen.dropped, seen.varies) == (dropped, varies)
+
+
+def test_a_suspect_that_wavers_as_it_may_is_no_flake(scripted):
+    case = Case(argv=(b"shuffled",))
+    first = Observation(expected=Expected(exit_code=0, stdout=b"a\nb\nc\nd\ne\nf\ng\nh\n"), cpu_seconds=0, runs=1)
+    lax, strict = allowing(scripted, stdout="lines_unordered"), observer(scripted)
+    assert lax.again(case, first, 4).varies == {"stdout"}
+    assert strict.again(case, first, 4).dropped == FLAKY
+
+
+def test_a_pool_holds_the_comparator_of_cases_that_waver_and_no_case_that_it_makes_lax(scripted):
+    where = Provenance(miner="tables", path=b"t", line=1, blob="", licence="MIT")
+    mined = [
+        MinedCase(case=Case(argv=argv, files=FILES), provenance=where, group=repr(argv))
+        for argv in ((b"stamp",), (b"stamp", b"1999"), (b"steady", b"more"))
+    ]
+
+    shown = (FileEntry(b"d", content=b"stamp steady more 1999"),)
+    plain = Setting(facts=facts(), rule=RULE, public=0.5, held_out=9, docs=shown, constants=frozenset(), marks={})
+
+    def pool_of(pattern):
+        mask = json.dumps({"kind": "mask", "pattern": pattern})
+        return make_pool(mined, scripted, replace(plain, allowed=Allowance({"stdout": mask})))
+
+    kept = {g.case.argv: g.compare for g in pool_of(r"run \d{4}").goldens}
+    assert set(kept) == {m.case.argv for m in mined}
+    assert {argv for argv, compare in kept.items() if compare} == {(b"stamp",), (b"stamp", b"1999")}
+    assert pool_of(r"[a-z0-9 ]+").dropped["lax"] == 2
+
+
+def test_a_killer_must_differ_otherwise_than_the_oracle_does():
+    one = golden(b"x", stdout=b"a\nb\n")
+    loose = replace(one, compare=(("stdout", "lines_unordered"),))
+    other = Result(started=True, exit_code=0, stdout=b"b\na\n", files=())
+    assert differs(other, one)
+    assert not differs(other, loose)
+    assert differs(replace(other, stdout=b"b\nb\n"), loose)
+    assert differs(replace(other, exit_code=1), loose)

@@ -15,9 +15,10 @@ from queue import SimpleQueue
 from typing import Any
 
 from programsmith.errors import InfraError
-from programsmith.goldens.capture import expected_of, same, unsound
+from programsmith.goldens.capture import expected_of, unsound
 from programsmith.goldens.strength.operators import Mutation
 from programsmith.goldens.strength.subject import Subject, Unfit
+from programsmith.goldens.variance import Allowance
 from programsmith.payload.verifier.launcher import Result
 from programsmith.payload.verifier.model import Limits
 from programsmith.records.golden import Golden, Mutant
@@ -30,7 +31,8 @@ def differs(result: Result, golden: Golden) -> bool:
     """Whether a run shows anything else than the golden. Raises InfraError where the launcher failed."""
     if result.fault:
         raise InfraError(f"strength: case {golden.id}: {result.fault}")
-    return unsound(result) is not None or not same(expected_of(golden.case, result), golden.expected)
+    shown = expected_of(golden.case, result)
+    return unsound(result) is not None or Allowance(dict(golden.compare)).differences(golden.expected, shown) is None
 
 
 @dataclass(kw_only=True)

@@ -12,6 +12,12 @@ def order() -> str:
     return " ".join(os.listdir("."))
 
 
+def shuffled() -> str:
+    lines = list("abcdefgh")
+    random.SystemRandom().shuffle(lines)
+    return "\n".join(lines)
+
+
 def width() -> str:
     return "x" * min(100, os.get_terminal_size(0).columns if os.isatty(0) else int(os.environ["COLUMNS"]))
 
@@ -31,6 +37,11 @@ PRINTS = {
     "directory_order": order,
     "hash_seed": lambda: " ".join({"alpha", "beta", "gamma", "delta", "epsilon"}),
     "over_strict": lambda: sys.argv[0],
+    "shuffled": shuffled,
+    "jitter": lambda: f"sum {1 + random.SystemRandom().random() / 1e6}",
+    "stamp": lambda: f"run {random.SystemRandom().randrange(1000, 9999)} ends",
+    "listing": lambda: "\n".join(os.listdir(".")),
+    "sometimes": lambda: (sys.stderr.write("x" * random.SystemRandom().randrange(2)), "said")[1],
     "always": lambda: str(random.SystemRandom().random()),
 }
 

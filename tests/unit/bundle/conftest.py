@@ -50,7 +50,6 @@ SPEC: dict[str, Any] = {
     "name": "rot",
     "description": "rot turns letters.",
     "build": {"recipe": "auto", "fetch": [], "build": [], "packages": [], "env": {}},
-    "goldens": {"compare": {"stdout": "bytes", "exit_code": "exact", "files": "tree", "stderr": "emptiness"}},
     "reward": "binary",
     "seal": "inline",
     "sandbox": "bubblewrap",

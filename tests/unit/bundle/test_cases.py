@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 
 import pytest
 
-from programsmith.bundle.cases import folders, graded, quote
+from programsmith.bundle.cases import folders, graded, in_words, quote
 from programsmith.bundle.tree import is_plain, plain
+from programsmith.payload.verifier.compare import STREAM_DEFAULTS
 from programsmith.payload.verifier.model import Case, Expected, FileEntry, GradedCase
 from programsmith.records.golden import Golden, Provenance
 
@@ -68,9 +70,20 @@ def golden(exec_seen):
 
 def test_a_case_may_start_what_the_oracle_started_but_neither_its_tree_nor_its_interpreter():
     seen = ("/opt/oracle/bin/x", "/usr/bin/python3", "/usr/bin/sort")
-    found = graded(golden(seen), {"stdout": "bytes"}, lambda path: path.endswith("python3"))
+    found = graded(golden(seen), lambda path: path.endswith("python3"))
     assert found.exec_allowed == ("/usr/bin/sort",)
-    assert found.compare == (("stdout", "bytes"),)
+
+
+def test_a_case_is_compared_exactly_but_where_the_oracles_own_runs_differed():
+    exact = graded(golden(()), bool)
+    assert dict(exact.compare) == STREAM_DEFAULTS
+    loose = graded(dataclasses.replace(golden(()), compare=(("stdout", "tokens"),)), bool)
+    assert dict(loose.compare) == {**STREAM_DEFAULTS, "stdout": "tokens"}
+    shown = {e.path.partition(b"/")[2]: e.content for e in folders("t", [loose])}
+    assert shown[b"compare"] == b"stdout: tokens\n"
+    assert not [e for e in folders("t", [exact]) if e.path.endswith(b"compare")]
+    assert in_words([exact]) == STREAM_DEFAULTS
+    assert in_words([exact, loose])["stdout"] == "bytes or, in cases with a file `compare`, tokens"
 
 
 @pytest.mark.parametrize("path", [b"a/../b", b"..", b"a//b", b"\xc3\xa9", b"a\n", b"x" * 201, b""])

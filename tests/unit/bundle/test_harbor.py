@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from programsmith.bundle.cases import in_words
 from programsmith.bundle.harbor import dump_toml, read_task, task_digest, with_metadata
 from programsmith.bundle.instruction import Subject, instruction
 from programsmith.bundle.sides import read_sides
@@ -139,7 +140,7 @@ def test_a_template_with_an_unknown_name_is_refused(toys):
 
 def _subject(toy):
     sides = read_sides(toy.bundle)
-    return Subject(description="", policy=sides.policy, plan=sides.plan, compare={}, exec_allowed=())
+    return Subject(description="", policy=sides.policy, plan=sides.plan, compare=in_words(sides.all), exec_allowed=())
 
 
 def test_the_packaged_template_uses_known_names_only(toys):
