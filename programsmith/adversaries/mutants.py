@@ -8,7 +8,7 @@ tells apart would be a verifier that grades wrongly unseen.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -43,36 +43,33 @@ def mutate(bundle: Path, mutant: str, out: Path) -> Path:
 
 
 def differences(
-    bundle: Path, sides: Sides, wanted: Sequence[Submission], environment: Path, scratch: Path
+    bundle: Path,
+    sides: Sides,
+    wanted: Sequence[Submission],
+    environment: Path,
+    scratch: Path,
+    secret: bytes | None = None,
 ) -> dict[str, str]:
     """What the bundle's verifier gives otherwise than each submission must get, by id; empty where it is right.
 
-    `sides` are the bundle's cases in clear, sealed inline. Raises InfraError where a sound place gives no grade.
+    `sides` are the bundle's cases in clear, `secret` is its owner's. Raises InfraError where a sound place gives no
+    grade.
     """
     scratch.mkdir()
-    scale = scale_of(sides)
-    got = {**_sound(bundle, wanted, environment, scratch), **dict(_sick(bundle, wanted, environment, scratch))}
-    found = {one.id: difference(verdict(one, scale), got[one.id]) for one in wanted}
-    return {name: fault for name, fault in found.items() if fault}
-
-
-def _sound(bundle: Path, wanted: Iterable[Submission], environment: Path, scratch: Path) -> dict[str, Details]:
     places = {scratch / f"{one.id}.out": _laid(one, scratch) for one in wanted if one.place != SICK}
-    grades = grade_all(bundle, places, environment)
-    return {out.stem: one.details for out, one in zip(places, grades, strict=True)}
-
-
-def _sick(
-    bundle: Path, wanted: Iterable[Submission], environment: Path, scratch: Path
-) -> Iterator[tuple[str, Details | None]]:
+    grades = grade_all(bundle, places, environment, secret)
+    got: dict[str, Details | None] = {out.stem: one.details for out, one in zip(places, grades, strict=True)}
     place = scratch / "sick.json"
     for one in wanted:
         if one.place == SICK:
             place.write_bytes(sick(environment.read_bytes()))
             try:
-                yield one.id, grade(bundle, _laid(one, scratch), place, scratch / f"{one.id}.out").details
+                got[one.id] = grade(bundle, _laid(one, scratch), place, scratch / f"{one.id}.out", secret).details
             except InfraError:
-                yield one.id, None
+                got[one.id] = None
+    scale = scale_of(sides)
+    found = {one.id: difference(verdict(one, scale), got[one.id]) for one in wanted}
+    return {name: fault for name, fault in found.items() if fault}
 
 
 def _laid(one: Submission, scratch: Path) -> Path:

@@ -15,6 +15,8 @@ from programsmith.bundle import controls
 from programsmith.bundle.grade import Grade, Oracle, grade, replay
 from programsmith.bundle.sides import Sides, read_sides
 from programsmith.bundle.solution import solution
+from programsmith.bundle.submissions import difference, read_submissions, scale_of
+from programsmith.bundle.submissions import verdict as expected
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.payload.verifier.tree import write_tree
 from programsmith.records import codec
@@ -87,6 +89,17 @@ def test_every_submission_gets_the_same_vector(places: tuple[Toy, Mapping[str, P
             assert got[DOCKER]["reward"] == 1, name
         if name in {"one_off", "half", "nothing", "build_fails", "builds_nothing", "packed_program"}:
             assert got[DOCKER]["reward"] == 0, name
+
+
+@pytest.mark.parametrize("name", ["says_nul", "leaves_a_file", "mixes_up_stderr", "crashes", "floods", "never_starts"])
+def test_a_submission_of_the_bundle_gets_its_verdict_in_the_container_too(
+    places: tuple[Toy, Mapping[str, Path]], tmp_path: Path, name: str
+) -> None:
+    toy, environments = places
+    one = next(one for one in read_submissions(toy.bundle) if one.id == name)
+    write_tree(str(tmp_path / name), one.files)
+    got = grade(toy.bundle, tmp_path / name, environments[DOCKER], tmp_path / "out")
+    assert difference(expected(one, scale_of(read_sides(toy.bundle))), got.details) == ""
 
 
 def test_the_oracle_gets_the_same_vector(places: tuple[Toy, Mapping[str, Path]], tmp_path: Path) -> None:

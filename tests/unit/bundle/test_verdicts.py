@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -29,6 +30,8 @@ from programsmith.bundle.tree import read_bundle
 from programsmith.bundle.verdicts import Material, submissions
 from programsmith.errors import InfraError
 from programsmith.payload.verifier.words import BuildWord, CaseWord
+from programsmith.records import codec
+from programsmith.records.golden import Kills
 
 KINDS = {
     *("accepted", "partial", "wrong", "output_liar", "exit_liar", "files_liar", "stderr_liar"),
@@ -84,6 +87,15 @@ def test_every_submission_gets_the_verdict_that_it_must(few, language, tmp_path)
     assert one.differences(one.submissions, tmp_path / "s") == {}
 
 
+def test_shipped_ones_get_theirs_on_the_whole_bundle(toys, tmp_path):
+    toy = toys("python", "python")
+    names = {"accepted", "partial_first_half", "mutant_1", "mixes_up_stderr", "null_most_frequent", "cheat_forges"}
+    some = [one for one in read_submissions(toy.bundle) if one.id in names]
+    assert len(some) == len(names)
+    environment = toy.path("r/environments.json")
+    assert differences(toy.bundle, read_sides(toy.bundle), some, environment, tmp_path / "s") == {}
+
+
 @pytest.mark.parametrize("mutant", MUTANTS)
 def test_a_mutant_of_the_verifier_gives_a_submission_another_verdict(few, mutant, tmp_path):
     one = few("python")
@@ -107,9 +119,6 @@ def test_a_bundle_carries_every_kind_and_opens_them_as_they_were_made(toys):
 
 
 def toy_kills(toy):
-    from programsmith.records import codec
-    from programsmith.records.golden import Kills
-
     return codec.load(toy.path("kills.json"), Kills).mutants
 
 
@@ -222,3 +231,51 @@ def test_words_of_a_submission_are_words_of_the_verifier(toys):
     for one in read_submissions(toys("c", "c").bundle):
         assert set(one.words.values()) <= {w.value for w in CaseWord} - {"AC", "INFRA"}
         assert one.built in {"", *(w.value for w in BuildWord)}
+
+
+@pytest.fixture
+def program(monkeypatch):
+    """benchmarks/verdicts.py."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[3] / "benchmarks"))
+    import verdicts
+
+    yield verdicts
+    for name in ("verdicts", "bars"):
+        del sys.modules[name]
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_the_program_that_tries_a_bundle_says_how_many_verdicts_and_mutants_are_as_they_must(
+    toys, program, monkeypatch, capsys, wrong
+):
+    toy = toys("python", "python")
+    some = {one.id: one for one in read_submissions(toy.bundle)}
+    told = dataclasses.replace(some["says_nul"], words={}) if wrong else some["says_nul"]
+    monkeypatch.setattr(program, "read_submissions", lambda *_: [told, some["nothing"]])
+    monkeypatch.setattr(program, "MUTANTS", {"strips_nul": MUTANTS["strips_nul"]})
+    assert program.main([str(toy.bundle.parent), "--quick", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["figures"] == {
+        "submissions": 2,
+        "unexpected": int(wrong),
+        "mutants_caught": int(not wrong),
+        "tell_strips_nul": int(not wrong),
+    }
+    assert found["bars"] == {"submissions": False, "unexpected": not wrong, "mutants_caught": False}
+
+
+def test_what_a_comparator_forgives_is_no_lie(toys):
+    toy = toys("python", "python")
+    whole = material(toy)
+    [before] = [s for s in submissions(whole) if s.id == "says_less"]
+    victim = min(before.words)
+
+    def loose(cases):
+        return tuple(
+            dataclasses.replace(c, compare=(("stdout", "tokens"),)) if c.case.id == victim else c for c in cases
+        )
+
+    given = dataclasses.replace(whole, held_out=loose(whole.held_out), public=loose(whole.public))
+    [after] = [s for s in submissions(given) if s.id == "says_less"]
+    assert victim not in after.words
+    assert set(before.words) - {victim} <= set(after.words)
