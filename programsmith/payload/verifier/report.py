@@ -25,13 +25,14 @@ REWARD, DETAILS, LOG = "reward.json", "details.json", "build.log"
 class Report:
     """A finished grading run. `reward` is None exactly when it is infra; `fault_class` then says of which kind.
 
-    `fraction` is the mean over families of the share of held-out cases that pass, whatever the reward is made of.
+    `fraction` is the mean over families of the share of held-out cases that pass, whatever the reward is made of, and
+    None where the reward is.
     """
 
     word: str
     reason: str
     reward: float | None
-    fraction: float = 0.0
+    fraction: float | None = None
     fault_class: str = ""
     sides: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     families: Mapping[str, Mapping[str, tuple[int, int]]] = field(default_factory=dict)

@@ -125,7 +125,8 @@ def test_one_large_family_does_not_decide_a_fraction(case_of, policy: Policy, pl
     ran = run_cases([*large, *small], SUBJECT, policy, launcher, slots=4)
     report = judged([*large, *small], ran, plan)
     assert report.reward == pytest.approx(1 / 11)
-    assert judged([*large, *small], ran, replace(plan, reward="binary")).reward == 0.0
+    binary = judged([*large, *small], ran, replace(plan, reward="binary"))
+    assert (binary.reward, binary.fraction, details(binary)["fraction"]) == (0.0, report.reward, report.reward)
     assert judged([*large, *small], ran, replace(plan, reward="threshold", threshold=0.1)).reward == 0.0
     assert judged([*large, *small], ran, replace(plan, reward="threshold", threshold=0.09)).reward == 1.0
 
@@ -154,10 +155,11 @@ def test_a_case_that_stays_infra_leaves_no_reward(case_of, policy: Policy, plan_
     report = judged([one, two], ran, plan_of([one, two], []))
     assert (report.reward, report.word, report.fault_class) == (None, "INFRA", "launcher_fault")
     assert "no status" in report.reason
+    assert details(report)["fraction"] is None
 
 
 def test_an_unbuilt_submission_fails_every_case_of_every_family(case_of, plan_of: Callable[..., Plan]) -> None:
     one, two = case_of(b"1"), case_of(b"2", family="g")
     report = unbuilt(BuildWord.NO_BUILD, "nothing", [one, two], plan_of([one], [two], reward="fraction"))
-    assert (report.reward, report.word) == (0.0, "NO_BUILD")
+    assert (report.reward, report.fraction, report.word) == (0.0, 0.0, "NO_BUILD")
     assert report.families == {"held_out": {"f": (0, 1)}, "public": {"g": (0, 1)}}
