@@ -31,7 +31,7 @@ def main(words: Sequence[str] | None = None) -> int:
     answer = Answer("verdicts", quick=asked.quick, idle=idle_cores())
     with tempfile.TemporaryDirectory(prefix="verdicts-") as scratch:
         Path(scratch).chmod(0o755)
-        measure(asked.folder, Path(scratch), answer)
+        measure(asked.folder.resolve(), Path(scratch), answer)
     return answer.end(as_json=asked.json)
 
 
