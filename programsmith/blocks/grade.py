@@ -23,11 +23,13 @@ MEASURES = ("verify.pyz", "held_out.sealed", "seal.json", "public.jsonl", "polic
 
 
 def run(job: Job) -> Outcome:
-    """Grade the artifact. Raises InfraError: then there is no grade."""
+    """Grade the artifact. Raises InfraError: then there is no grade, and the artifact is not to blame for that."""
     entries = _artifact(job)
     folder, out = job.scratch / "submission", job.scratch / "out"
     write_tree(str(folder), entries)
     got = verifier.grade(job.inputs["r/bundle/"], folder, job.inputs["r/environments.json"], out, job.owner_secret)
+    for end in got.ends:
+        job.say(f"the verifier ended abnormally: {end}")
     cases, families = got.details["cases"], got.details["families"]["held_out"]
     grade = Grade(
         key=key(job),
@@ -38,6 +40,8 @@ def run(job: Job) -> Outcome:
         public=dict(cases["public"]),
         families={name: (count["passed"], count["total"]) for name, count in families.items()},
         near_limit=tuple(got.details["near_limit"]),
+        ends=got.ends,
+        hostile=got.hostile,
     )
     (out / "details.json").replace(job.outputs["t/details.json"])
     return Outcome(word=Word.DONE, reason=f"reward {got.reward:g}: {got.reason}", evidence=codec.encode(grade))

@@ -18,11 +18,13 @@ def run(job: Job) -> Outcome:
     found = rows(job.records.values(), job.trials)
     own = [row for row in found if not row["ceiling"]]
     ceiling = [row for row in found if row["ceiling"]]
+    hostile = sum(row["hostile"] for row in found)
     solved, knowing = (sum(row["reward"] == 1 for row in side) for side in (own, ceiling))
     return Outcome(
         word=Word.DONE,
         reason=f"{solved} of {len(own)} trials score 1, {knowing} of {len(ceiling)} with the source; "
-        f"{len({row['artifact'] for row in own})} different submissions",
+        f"{len({row['artifact'] for row in own})} different submissions"
+        + (f"; {hostile} ended the verifier: hostile, 0" if hostile else ""),
         evidence={
             "trials": found,
             "infra": missing(job.trials, found),

@@ -7,13 +7,16 @@ twin, a weakened one), it lies over the image's. No container of an agent exists
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from programsmith.bundle.abnormal import AbnormalError, ended_by, no_grade, overran
 from programsmith.bundle.images import Side, context
 from programsmith.errors import InfraError, boundary
 from programsmith.payload.verifier.environment import ORACLE, SUBMISSION
+from programsmith.payload.verifier.faults import Fault
 from programsmith.payload.verifier.tree import tree_digest
 from programsmith.payload.verifier.unseal import SECRET_NAME
 from programsmith.records import codec
@@ -25,13 +28,14 @@ ENVIRONMENT = f"{TESTS}/environment.json"
 SCRATCH = "/tmp"  # noqa: S108 - a place inside
 LEFT = ("reward.json", "details.json", "build.log")
 """What a verifier leaves; whatever else lies beside it is not taken."""
+SIGNALLED = 128  # what an engine adds to the signal that ended a container
 SAYS = 2000  # characters of what it said
 
 
 def contained(
     bundle: Path, place: Mapping[str, Any], subject: Sequence[str], out: Path, secret: bytes | None, seconds: float
 ) -> str:
-    """Run the verifier once; the end of what it said. `out` gets its files. Raises InfraError."""
+    """Run the verifier once; the end of what it said. `out` gets its files. Raises InfraError, AbnormalError."""
     with boundary(InfraError, f"{bundle}: no bundle for a container", OSError, ValueError, KeyError, TypeError):
         verifier = verifier_of(place)
         shown = {SUBMISSION: Path(subject[1])} if subject[0] == "--submission" else {ORACLE: Path(subject[1])}
@@ -40,16 +44,17 @@ def contained(
     env = {} if secret is None else {SECRET_NAME: secret.hex()}
     ended, left = verify(verifier, _command(subject), shown, env, seconds)
     said = (bytes(ended.flow.stdout) + bytes(ended.flow.stderr))[-SAYS:].decode("utf-8", "backslashreplace").strip()
-    if ended.flow.over == "wall":
-        raise InfraError(f"the verifier ran longer than its own limit of {seconds:.0f} s; grade again")
-    if ended.out_of_memory and ended.status:
-        raise InfraError(f"the verifier's container ran out of memory: {said}; grade again")
-    if ended.status:
-        raise InfraError(f"the verifier gave no grade (exit code {ended.status}): {said}; mend the cause, grade again")
     for entry in left:
         name = entry.path.decode("utf-8", "surrogateescape")
         if name in LEFT and entry.kind == "file":
             (out / name).write_bytes(entry.content)
+    if ended.flow.over == "wall":
+        raise AbnormalError(Fault.TIMEOUT_OURS, overran(seconds))
+    if ended.out_of_memory and ended.status:
+        raise AbnormalError(Fault.OOM_OURS, f"the verifier's container ran out of memory: {said}; grade again")
+    if ended.status:
+        code = -signal.SIGKILL if ended.status == SIGNALLED + signal.SIGKILL else ended.status
+        raise AbnormalError(ended_by(code, out, lacked_memory=False), no_grade(code, said))
     return said
 
 

@@ -45,6 +45,11 @@ def program(language: str, folder: str, name: str = "") -> Files:
     return (*entries, FileEntry(b"compile.sh", "file", 0o755, script.read_bytes()))
 
 
+def has_table(language: str) -> bool:
+    """Whether payload/ has the table program in the language."""
+    return (PAYLOAD / "table" / language).is_dir()
+
+
 def table(language: str, cases: Iterable[GradedCase], other: Other | None = None) -> Files:
     """The table submission of `cases`; `other` is what every other invocation gets."""
     rows = [(c.case, c.expected) for c in cases]

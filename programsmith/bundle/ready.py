@@ -38,9 +38,7 @@ def run(words: Sequence[str], scratch: str, said: str, seconds: float) -> int | 
 
     `scratch` is its work folder, `said` the file that takes what it says.
     """
-    with _lock:
-        one = _idle.pop() if _idle else None
-    one = one or _Ready()
+    one = _waiting() or _Ready()
     try:
         code = one.run({"words": list(words), "scratch": scratch, "said": said}, seconds)
     except BaseException:
@@ -52,6 +50,17 @@ def run(words: Sequence[str], scratch: str, said: str, seconds: float) -> int | 
         with _lock:
             _idle.append(one)
     return code
+
+
+def _waiting() -> _Ready | None:
+    """One that waits for a run; those that somebody ended meanwhile are let go."""
+    with _lock:
+        while _idle:
+            one = _idle.pop()
+            if one.alive:
+                return one
+            one.end()
+    return None
 
 
 class _Ready:
@@ -89,6 +98,11 @@ class _Ready:
         self._run = 0
         return code
 
+    @property
+    def alive(self) -> bool:
+        """Whether it could take a run."""
+        return self._process.poll() is None
+
     def end(self) -> None:
         """End it, and the run that is under way with all that it started."""
         for group in (self._run, self._process.pid):
@@ -105,7 +119,7 @@ def _number(pipe: IO[bytes]) -> int:
     while not line.endswith(b"\n"):
         byte = pipe.read(1)
         if not byte:
-            raise OSError("a ready verifier ended in the middle of a run")
+            raise ConnectionResetError("a ready verifier ended in the middle of a run")
         line += byte
     return int(line)
 

@@ -17,7 +17,7 @@ INIT = "payload/init"
 CHECK = "payload/bundle"
 _NOT_FOR_SCORING = ("plain.py", "landlock.py", "contained.py")
 _FOR_SCORING_ONLY = (
-    *("__main__.py", "grade.py", "launchers.py", "report.py", "unseal.py"),
+    *("__main__.py", "faults.py", "grade.py", "launchers.py", "report.py", "unseal.py"),
     *("bwrap.py", "cgroup.py", "compiled.py", "host.py", "isolated.py", "isolation.py", "root.py", "seccomp.py"),
     *("server.py", "settle.py", "slots.py", "uid.py", "views.py", "wire.py"),
 )

@@ -114,7 +114,8 @@ class Grade:
     """The verifier's result on one artifact: case words by id, public ones reported, held-out ones scored.
 
     It holds for every trial that left the artifact. `families` counts passed and all held-out cases of each,
-    `near_limit` names cases that ended a little before or after a limit.
+    `near_limit` names cases that ended a little before or after a limit. `ends` are abnormal ends of the verifier on
+    the way; a submission is `hostile` where it alone caused two of them, and then nothing of it counts as run.
     """
 
     key: str
@@ -125,3 +126,5 @@ class Grade:
     public: dict[str, str]
     families: dict[str, tuple[int, int]] = field(default_factory=dict)
     near_limit: tuple[str, ...] = ()
+    ends: tuple[str, ...] = ()
+    hostile: bool = False

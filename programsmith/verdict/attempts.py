@@ -63,6 +63,7 @@ def _row(trial: Trial, grade: Grade, batch: int) -> dict[str, Any]:
         "failing": _failing(grade.held_out),
         "failing_public": _failing(grade.public),
         "near_limit": list(grade.near_limit),
+        "hostile": grade.hostile,
         "usage": {
             "calls": trial.calls,
             "tokens_in": trial.tokens_in,

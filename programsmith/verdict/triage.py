@@ -23,7 +23,7 @@ BAD = (Label.BAD_FAILURE, Label.BAD_SUCCESS)
 class Attempt:
     """A graded trial. `failing` and `failing_public` map each case that does not pass to its word.
 
-    `near_limit` are cases that ended a little before or after a limit.
+    `near_limit` are cases that ended a little before or after a limit. A `hostile` one ended its verifier each time.
     """
 
     pair: Pair
@@ -36,6 +36,7 @@ class Attempt:
     failing: Mapping[str, str]
     failing_public: Mapping[str, str]
     near_limit: frozenset[str] = frozenset()
+    hostile: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +66,7 @@ def attempt_of(row: Mapping[str, Any]) -> Attempt:
         failing=row["failing"],
         failing_public=row["failing_public"],
         near_limit=frozenset(row["near_limit"]),
+        hostile=row["hostile"],
     )
 
 
@@ -164,6 +166,8 @@ def success(attempt: Attempt, ground: Ground, rule: Mapping[str, Any]) -> Verdic
 
 def failure(bench: _Bench) -> Verdict:
     """Bad by what is ours to mend, good by positive proof, bad where nobody can, else without a label."""
+    if bench.attempt.hostile:
+        return Label.GOOD_FAILURE, "hostile", ()
     failing = sorted(bench.attempt.failing)
     ours = [(code, [c for c in failing if test(c)]) for code, test in _ours(bench)]
     mendable = {case for _, cases in ours for case in cases}

@@ -9,10 +9,12 @@ from programsmith.records.outcome import Outcome, Record, Word
 from programsmith.records.trial import Assignment, Grade, Stop, Trial
 
 
-def run(tmp_path: Path, trials: list[tuple[Assignment, str]], rewards: dict[str, float]) -> Outcome:
+def run(
+    tmp_path: Path, trials: list[tuple[Assignment, str]], rewards: dict[str, float], *, hostile: bool = False
+) -> Outcome:
     """The block over trials that left artifacts, graded as `rewards` says."""
     records = {f"trial {n}": _trial(which, artifact) for n, (which, artifact) in enumerate(trials)}
-    records |= {f"grade {artifact}": _grade(artifact, reward) for artifact, reward in rewards.items()}
+    records |= {f"grade {artifact}": _grade(artifact, reward, hostile) for artifact, reward in rewards.items()}
     job = Job(
         spec=Tracked("spec field", {}, ()),
         rules=Rules(lambda name: name, ()),
@@ -36,9 +38,15 @@ def _trial(which: Assignment, artifact: str) -> Record:
     return Record(block="trial", outcome=Word.DONE, reason="", evidence=codec.encode(value), inputs={}, seconds=0)
 
 
-def _grade(artifact: str, reward: float) -> Record:
-    value = Grade(key="g", artifact=artifact, reward=reward, word="AC", held_out={}, public={})
+def _grade(artifact: str, reward: float, hostile: bool) -> Record:
+    value = Grade(key="g", artifact=artifact, reward=reward, word="AC", held_out={}, public={}, hostile=hostile)
     return Record(block="grade", outcome=Word.DONE, reason="", evidence=codec.encode(value), inputs={}, seconds=0)
+
+
+def test_a_submission_that_ended_its_verifier_shows(tmp_path: Path) -> None:
+    outcome = run(tmp_path, [(which(0), "a")], {"a": 0.0}, hostile=True)
+    assert outcome.reason.endswith("1 different submissions; 1 ended the verifier: hostile, 0")
+    assert [row["hostile"] for row in outcome.evidence["trials"]] == [True]
 
 
 def which(index: int, batch: int = 0, *, ceiling: bool = False) -> Assignment:

@@ -28,6 +28,7 @@ def row(index, failing=(), public=(), *, ceiling=False, agent="command"):
         "failing": dict.fromkeys(failing, "WA_STDOUT"),
         "failing_public": dict.fromkeys(public, "WA_STDOUT"),
         "near_limit": [],
+        "hostile": False,
         "usage": {},
     }
 

@@ -24,6 +24,8 @@ GOOD, BAD, NONE = Label.GOOD_FAILURE, Label.BAD_FAILURE, Label.UNLABELLED
         (attempt(0, ["h1"]), [attempt(0, ceiling=True)], {}, (GOOD, "reached_by_the_ceiling")),
         (attempt(0, ["h1"]), [], {"queried": ["one"]}, (GOOD, "reached_by_a_query")),
         (attempt(0, ["h1", "h2"], ["p2"]), [], {"unshown": ["h1"]}, (GOOD, "public_fails_too")),
+        # what ended its verifier each time is its own doing, whatever the cases lack
+        (attempt(0, ["h1"], hostile=True), [], {"unshown": ["h1"]}, (GOOD, "hostile")),
         # no proof of anything
         (attempt(0, ["h1"]), [], {}, (NONE, "no_proof")),
         (attempt(0, ["h1"], ["p2"]), [attempt(1, ["h1"])], {}, (NONE, "no_proof")),

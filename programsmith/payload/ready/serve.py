@@ -8,6 +8,7 @@ its own process is there for the next one.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -53,8 +54,9 @@ def _become(request: dict[str, Any], verify: Verify) -> NoReturn:
     except BaseException:  # noqa: BLE001 - whatever it is, it must not become the server's
         traceback.print_exc()
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        with contextlib.suppress(OSError):  # a full disk; the exit code tells
+            sys.stdout.flush()
+            sys.stderr.flush()
         os._exit(code if isinstance(code, int) else 1)
 
 

@@ -1,4 +1,7 @@
-"""The verifier's command line. Ends with 0: graded; 2: infra, no reward; 3: wrong input, or not a verifier's place.
+"""The verifier's command line.
+
+Ends with 0: graded; 2: infra, no reward; 3: wrong input, or not a verifier's place; 4, 5: infra, no disk, no memory: an
+exit code needs neither.
 
 `verify.pyz --tests DIR --launcher FILE --submission DIR --out DIR`, or `--replay ORACLE_DIR PROGRAM` for a submission.
 Several submissions, each with its own `--out`, are graded one after the other and share what precedes a grading run:
@@ -8,11 +11,12 @@ tests read and unsealed once, launchers opened and proven once. The exit code is
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 from collections.abc import Sequence
-from enum import IntEnum
 
+from programsmith.payload.verifier.faults import End, Fault, exit_of, fault_of
 from programsmith.payload.verifier.grade import BundleError, Tests, grade, read_tests, replay
 from programsmith.payload.verifier.launcher import LauncherError
 from programsmith.payload.verifier.launchers import Launchers, opened
@@ -22,17 +26,17 @@ from programsmith.payload.verifier.unseal import SealError, refuse_dumps, take_s
 AGENT_MARK = "/app/check"  # the public runner lies in an agent's container and nowhere else
 
 
-class End(IntEnum):
-    """Exit codes of the verifier."""
-
-    GRADED = 0
-    INFRA = 2
-    REFUSED = 3
-
-
 def main(words: Sequence[str] | None = None) -> int:
     """Grade; the exit code."""
     asked = _arguments(words)
+    try:
+        return _main(asked)
+    except (OSError, MemoryError) as fault:
+        _say(f"verify.pyz: {fault!r}")
+        return exit_of(fault_of(fault))
+
+
+def _main(asked: argparse.Namespace) -> int:
     if os.path.lexists(AGENT_MARK):
         return _refuse(f"{AGENT_MARK} is here: this is an agent's container, and nothing is scored in it")
     try:
@@ -44,8 +48,9 @@ def main(words: Sequence[str] | None = None) -> int:
     reports = _reports(asked, tests)
     for out, report in zip(asked.out, reports, strict=True):
         write(out, report)
-        print(f"{report.word}: {report.reason}", file=sys.stderr)
-    return End.INFRA if any(report.reward is None for report in reports) else End.GRADED
+        _say(f"{report.word}: {report.reason}")
+    faults = [report.fault_class for report in reports if report.reward is None]
+    return exit_of(faults[0]) if faults else End.GRADED
 
 
 def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
@@ -74,7 +79,7 @@ def _reports(asked: argparse.Namespace, tests: Tests) -> list[Report]:
             environment = source.read()
         with opened(environment) as launchers:
             return [_report(asked, number, tests, launchers) for number in range(len(asked.out))]
-    except (LauncherError, OSError) as fault:
+    except (LauncherError, OSError, MemoryError) as fault:
         return [_broken(fault)] * len(asked.out)
 
 
@@ -84,17 +89,24 @@ def _report(asked: argparse.Namespace, number: int, tests: Tests, launchers: Lau
             oracle, program = asked.replay
             return replay(tests, oracle, program, launchers.run, enforced=launchers.enforced)
         return grade(tests, asked.submission[number], launchers.build, launchers.run, enforced=launchers.enforced)
-    except (LauncherError, OSError) as fault:
+    except (LauncherError, OSError, MemoryError) as fault:
         return _broken(fault)
 
 
-def _broken(fault: LauncherError | OSError) -> Report:
-    return infra("no_isolation" if isinstance(fault, LauncherError) else "host_fault", str(fault))
+def _broken(fault: LauncherError | OSError | MemoryError) -> Report:
+    own = Fault.NO_ISOLATION if isinstance(fault, LauncherError) else Fault.HOST_FAULT
+    return infra(fault_of(fault) or own, str(fault) or repr(fault))
 
 
 def _refuse(why: str) -> int:
-    print(f"verify.pyz: {why}", file=sys.stderr)
+    _say(f"verify.pyz: {why}")
     return End.REFUSED
+
+
+def _say(line: str) -> None:
+    """Tell a person; no grade depends on whether there is room for it."""
+    with contextlib.suppress(OSError):
+        print(line, file=sys.stderr)
 
 
 if __name__ == "__main__":

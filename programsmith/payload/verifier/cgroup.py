@@ -36,6 +36,9 @@ V1 = Layout("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", "memory.oom_
 V2 = Layout("memory.max", "memory.swap.max", "memory.events:oom_kill", "cpu.stat:usage_usec",
             1_000_000, swap_is_total=False)  # fmt: skip
 
+_OWN_KILLS = (("cgroup", "memory", V1.oom), ("cgroup2", "", "memory.events.local:oom_kill"))
+"""Kind of hierarchy, the controller by which our path in it is known, the counter."""
+
 
 class _Counter:
     """A counter of the kernel, kept open: `file`, or `file:key` of a file with `key number` lines. 0 where absent."""
@@ -253,6 +256,21 @@ def _parents_v2(own: dict[str, str]) -> dict[str, str] | None:
                 return dict.fromkeys(("memory", "pids", "cpuacct"), folder)
             folder = os.path.dirname(folder)
     return None
+
+
+def memory_kills() -> int:
+    """How many processes of our own group, none of groups below it, the kernel has ended for want of memory.
+
+    0 where it does not say.
+    """
+    own, total = _own_paths(), 0
+    for kind, controller, value in _OWN_KILLS:
+        for options, root, point in _mounts(kind):
+            if kind == "cgroup2" or controller in options:
+                counter = _Counter(_place(point, root, own.get(controller, "/")), value)
+                total += counter.read()
+                counter.close()
+    return total
 
 
 def open_pool() -> Pool | None:

@@ -17,6 +17,7 @@ from programsmith.payload.verifier.build_step import build
 from programsmith.payload.verifier.cases import Subject, run_cases
 from programsmith.payload.verifier.compare import choice
 from programsmith.payload.verifier.environment import EXECUTABLE, ORACLE, SUBMISSION
+from programsmith.payload.verifier.faults import Fault
 from programsmith.payload.verifier.launcher import Launcher, Mount
 from programsmith.payload.verifier.model import GradedCase
 from programsmith.payload.verifier.plan import Plan, Policy, decode_cases, decode_plan, decode_policy
@@ -80,7 +81,7 @@ def grade(tests: Tests, submission: str, builder: Launcher, runner: Launcher, **
     if built.fault is not None:
         built = build(received.entries, policy, builder)
     if built.fault is not None:
-        return infra("launcher_fault", f"build: {built.fault}")
+        return infra(Fault.LAUNCHER_FAULT, f"build: {built.fault}")
     more["log"] = built.log
     if built.word is not None:
         return unbuilt(built.word, built.reason, tests.cases, tests.plan, **more)

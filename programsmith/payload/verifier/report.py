@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from programsmith.payload.verifier.cases import Ran
+from programsmith.payload.verifier.faults import Fault
 from programsmith.payload.verifier.model import GradedCase
 from programsmith.payload.verifier.plan import Plan
 from programsmith.payload.verifier.words import BuildWord, CaseWord, count_families, shown
@@ -44,7 +45,7 @@ class Report:
     log: bytes = b""
 
 
-def infra(fault_class: str, reason: str) -> Report:
+def infra(fault_class: Fault, reason: str) -> Report:
     """A run that says nothing about the submission."""
     return Report(word=CaseWord.INFRA, reason=reason, reward=None, fault_class=fault_class)
 
@@ -60,7 +61,7 @@ def judged(cases: Iterable[GradedCase], ran: Mapping[str, Ran], plan: Plan, **mo
     broken = sorted(name for name, record in ran.items() if record.word is CaseWord.INFRA)
     if broken:
         first = ran[broken[0]].reason or "no status"
-        return infra("launcher_fault", f"{len(broken)} cases could not be run, the first is {broken[0]}: {first}")
+        return infra(Fault.LAUNCHER_FAULT, f"{len(broken)} cases could not be run, the first is {broken[0]}: {first}")
     words = {
         side: {name: (ran[name].word if name in ran else CaseWord.NOT_RUN).value for name in ids}
         for side, ids in _sides(plan).items()
@@ -115,7 +116,7 @@ def details(report: Report) -> dict[str, Any]:
     """The content of details.json."""
     return {
         "word": str(report.word),
-        "class": report.fault_class,
+        "class": str(report.fault_class),
         "reason": report.reason,
         "reward": report.reward,
         "fraction": report.fraction,
