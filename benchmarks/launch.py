@@ -210,16 +210,23 @@ def as_usual() -> None:
     os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
+@contextlib.contextmanager
+def hogs() -> Iterator[None]:
+    """Other programs that want every processor."""
+    started = [subprocess.Popen([sys.executable, "-c", HOG], preexec_fn=as_usual) for _ in range(HOGS)]  # noqa: PLW1509
+    try:
+        yield
+    finally:
+        for hog in started:
+            hog.kill()
+            hog.wait()
+
+
 def changes(launcher: Launcher, folder: Path, plan: Plan) -> int:
     """Verdicts on a right program that are not AC, over all runs, while other programs want every processor."""
     cases = [graded(PROGRAMS["five_ms"], number) for number in range(plan.stable)]
-    hogs = [subprocess.Popen([sys.executable, "-c", HOG], preexec_fn=as_usual) for _ in range(HOGS)]  # noqa: PLW1509
-    try:
+    with hogs():
         runs = [run_cases(cases, subject(folder), policy(), launcher, slots=SLOTS) for _ in range(plan.runs)]
-    finally:
-        for hog in hogs:
-            hog.kill()
-            hog.wait()
     return sum(ran.word is not CaseWord.AC for run in runs for ran in run.values())
 
 
