@@ -15,13 +15,17 @@ from typing import NoReturn
 from programsmith import __version__
 from programsmith.compiler.early import Look
 from programsmith.compiler.verbs import EXITS as ANSWERED
-from programsmith.compiler.verbs import READING
+from programsmith.compiler.verbs import READING, VERIFY
 from programsmith.errors import Exit, InputError
 from programsmith.rulebook.fault import suggest
 
 EXITS = (
     "exit codes: 0 ship, or draft where the spec asks for no rollouts; 1 finished otherwise; 2 infra, run again to "
     "resume; 3 wrong input or missing prerequisite; 130 interrupted"
+)
+
+VERIFIED = (
+    "exit codes: 0 holds; 1 does not hold; 2 infra; 3 wrong input, or what --run needs is missing; 130 interrupted"
 )
 
 
@@ -57,6 +61,11 @@ def _parser() -> Parser:
         reading.epilog = "\n".join(["examples:", *(f"  programsmith {line}" for line in verb.examples), "", ANSWERED])
         reading.formatter_class = argparse.RawDescriptionHelpFormatter
         reading.add_argument("--json", action="store_true", help="one JSON object, as docs/verbs.md says")
+    verifying = verbs.add_parser("verify", help=VERIFY, description=VERIFY, epilog=VERIFIED)
+    verifying.add_argument("words", nargs="*", metavar="PATH", help="a folder or a tar of one exported task")
+    verifying.add_argument("--run", action="store_true", help="grade its solution and nothing at all too")
+    verifying.add_argument("--key", help="a trusted public key, or a file of it")
+    verifying.add_argument("--json", action="store_true", help="one JSON object, as docs/verbs.md says")
     listing = _with_words(verbs, "list", "the specs and how they stand")
     listing.add_argument("--all", action="store_true", help="their tasks too")
     listing.add_argument("-s", "--status", action="store_true", help="R would run, U up to date")
@@ -95,6 +104,12 @@ def _read(options: argparse.Namespace) -> Exit:
     from programsmith.compiler.verbs.reading import read
 
     return read(options.verb, options.words, Path.cwd(), as_json=options.json)
+
+
+def _verify(options: argparse.Namespace) -> Exit:
+    from programsmith.compiler.verbs.verify import verify
+
+    return verify(options.words, Path.cwd(), key=options.key, run=options.run, as_json=options.json)
 
 
 def _show(options: argparse.Namespace) -> Exit:
@@ -166,6 +181,7 @@ VERBS: Mapping[str, Callable[[argparse.Namespace], Exit]] = MappingProxyType(
     {
         "build": _build,
         **dict.fromkeys(READING, _read),
+        "verify": _verify,
         "list": _show,
         "info": _show,
         "clean": _show,

@@ -69,8 +69,8 @@ class Job:
     `records` are the outcomes settled before this block (for a step whose row says so). `scratch` is removed
     afterwards. `project` is the root that relative paths of a spec start from, `store` a folder shared by all specs for
     content-addressed things that may vanish, `dist` where export writes. `owner_secret` opens bundles that their owner
-    seals. `trial` says which one a step of a single trial runs,
-    `trials` all that were asked for up to this batch, for a step that brings them together.
+    seals; `signing_key` gives what exports are signed with, None where there is none. `trial` says which one a step of
+    a single trial runs, `trials` all that were asked for up to this batch, for a step that brings them together.
     """
 
     spec: Tracked
@@ -83,6 +83,7 @@ class Job:
     dist: Path
     workers: int = 2
     owner_secret: bytes | None = None
+    signing_key: Callable[[], bytes | None] = lambda: None
     trial: Assignment | None = None
     trials: tuple[Assignment, ...] = ()
     records: Mapping[str, Any] = field(default_factory=dict)

@@ -1,13 +1,12 @@
 """export: the bundle with its provenance, on the shelf of dist/ that the verdict names.
 
 In: bundle, manifest, environment, verdict, lock, source, pool and all records. Out: dist/<shelf>/<name>/ whole, with
-[metadata.programsmith] filled in, provenance.json, the licence texts; dist/dataset.toml. The same inputs give the same
-bytes.
+[metadata.programsmith] filled in, provenance.json, the licence texts, the manifest of all that and its signature;
+dist/dataset.toml. The same inputs and the same signer give the same bytes.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from collections.abc import Mapping
@@ -15,33 +14,35 @@ from pathlib import Path
 from typing import Any
 
 from programsmith.bundle.dataset import other_places, update
-from programsmith.bundle.harbor import read_task, task_digest, with_metadata
+from programsmith.bundle.harbor import ORGANISATION, read_task, task_digest, with_metadata
+from programsmith.bundle.label import evidence_digest, label
 from programsmith.bundle.manifest import Manifest
+from programsmith.bundle.signature import MANIFEST, SIGNATURE, manifest, signature
 from programsmith.bundle.tree import plain, read_bundle, write_bundle
 from programsmith.job import Job
-from programsmith.payload.verifier.model import FileEntry, canonical
+from programsmith.payload.verifier.model import FileEntry
 from programsmith.records import codec
 from programsmith.records.golden import Golden
 from programsmith.records.lock import Lock
-from programsmith.records.outcome import Outcome, Record, Word
+from programsmith.records.outcome import Outcome, Word
 from programsmith.records.verdict import Verdict
 from programsmith.rulebook.load import packaged_schema
 from programsmith.sources.tree import read_tar
 
 DIST = "dist/"
-FACTORS = ("q", "b", "v", "h", "not_s")
-STRENGTH = ("mutation_score", "interval", "mutants", "pool_coverage", "scope_coverage", "public_kill_ratio")
 
 
 def run(job: Job) -> Outcome:
     """Write the exported task; list it; remove what an earlier verdict left on another shelf."""
     verdict = codec.load(job.inputs["verdict.json"], Verdict)
-    files = read_bundle(job.inputs["r/bundle/"])
-    toml = with_metadata(files["task.toml"].content, _metadata(job, verdict))
+    lock, judged = codec.load(job.inputs["lock.json"], Lock), codec.load(job.inputs["r/manifest.json"], Manifest)
+    files, name = read_bundle(job.inputs["r/bundle/"]), job.spec("name", str)
+    toml = with_metadata(files["task.toml"].content, label(name, verdict, lock, judged, job.records))
     read_task(toml, packaged_schema("harbor_task"))
     files["task.toml"] = FileEntry(b"task.toml", "file", 0o644, toml)
     digest = task_digest({path: e.content for path, e in files.items()})
     extra = [*_licences(job), _file("provenance.json", _readable(_provenance(job, verdict, digest)))]
+    extra += _signed(job, f"{ORGANISATION}/{name}", [*files.values(), *extra])
     write_bundle(job.outputs[DIST], [*files.values(), *extra])
     place = _place(job)
     for old in other_places(job.dist, place):
@@ -54,32 +55,19 @@ def run(job: Job) -> Outcome:
     )
 
 
+def _signed(job: Job, task: str, entries: list[FileEntry]) -> list[FileEntry]:
+    """The manifest of an export, and its signature where there is a key."""
+    raw, seed = manifest(task, entries), job.signing_key()
+    if seed is None:
+        job.say("not signed: no key can be kept below the user's configuration folder; give PROGRAMSMITH_SIGNING_KEY")
+        return [_file(MANIFEST, raw)]
+    return [_file(MANIFEST, raw), _file(SIGNATURE, signature(raw, seed))]
+
+
 def _place(job: Job) -> Path:
     """Where the engine will put what is written."""
     made = job.outputs[DIST]
     return made.with_name(made.name.removesuffix(".part"))
-
-
-def _metadata(job: Job, verdict: Verdict) -> dict[str, Any]:
-    """What [metadata.programsmith] says beyond the task itself. A factor that nobody judged is absent."""
-    factors = {name: getattr(verdict, name) for name in FACTORS}
-    strength = job.records["strength"].evidence if "strength" in job.records else {}
-    found = {name: strength[name] for name in STRENGTH if strength.get(name) is not None}
-    return {
-        "revision": verdict.revision,
-        "verdict": verdict.outcome.value,
-        **{name: value for name, value in factors.items() if value is not None},
-        "proven_in": sorted({e["kind"] for e in verdict.environments}),
-        "environments": sorted(f"{e['kind']}:{e['fingerprint']}" for e in verdict.environments),
-        "notes": list(verdict.reasons),
-        "evidence": {name: _digest(record) for name, record in sorted(job.records.items())},
-        **({"strength": found} if found else {}),
-    }
-
-
-def _digest(record: Record) -> str:
-    """SHA-256 of what a block said, whatever time it took."""
-    return hashlib.sha256(canonical([record.outcome.value, record.reason, codec.encode(record.evidence)])).hexdigest()
 
 
 def _provenance(job: Job, verdict: Verdict, digest: str) -> dict[str, Any]:
@@ -91,10 +79,12 @@ def _provenance(job: Job, verdict: Verdict, digest: str) -> dict[str, Any]:
         "source": codec.encode(lock),
         "cases": _cases(job, manifest),
         "bundle": {"tree": manifest.tree, "files": manifest.files, "task": digest},
+        "solution": manifest.solution,
+        "build_packages": list(manifest.build_packages),
         "environment": {"kind": environment["kind"], "fingerprint": environment["fingerprint"]},
         "verdict": codec.encode(verdict),
         "evidence": {
-            name: {"outcome": r.outcome.value, "reason": r.reason, "inputs": r.inputs, "digest": _digest(r)}
+            name: {"outcome": r.outcome.value, "reason": r.reason, "inputs": r.inputs, "digest": evidence_digest(r)}
             for name, r in sorted(job.records.items())
         },
     }

@@ -18,7 +18,7 @@ from programsmith.compiler.passes import assumed, outcome_of, recorded, turn_of,
 from programsmith.compiler.paths import Project
 from programsmith.compiler.plan import STEPS, Step
 from programsmith.compiler.slices import Blocks, RuleFiles, json_digest, launches
-from programsmith.compiler.storage import action_cache
+from programsmith.compiler.storage import action_cache, signing_key
 from programsmith.compiler.turn import Subject, Turn
 from programsmith.compiler.view import Plain
 from programsmith.compiler.walk import Route
@@ -88,7 +88,8 @@ class Compiler:
             route=self._route or Routes(rules.load("routes")).go,
             workers=workers,
             tell=tell or Plain().show,
-            owner_secret=_owner_secret() if spec.values["seal"] == "owner" else None,
+            owner_secret=owner_secret() if spec.values["seal"] == "owner" else None,
+            signing_key=signing_key,
             cache=functools.cache(lambda: action_cache(project)),
             retries=self._retries or Retries.of(rules.load("retries")),
         )
@@ -112,7 +113,8 @@ def standing_of(subject: Subject) -> str:
     return outcome_of(subject.folder.verdict) or NEVER
 
 
-def _owner_secret() -> bytes | None:
+def owner_secret() -> bytes | None:
+    """What opens what its owner sealed, as the environment gives it. Raises InputError."""
     given = os.environ.get(SECRET_NAME)
     try:
         return bytes.fromhex(given) if given else None

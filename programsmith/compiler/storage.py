@@ -1,6 +1,7 @@
 """Where a user's store and keys are: the environment's word, else the project's cache and the user's configuration.
 
-In: a project, the environment. Out: the action cache, made when it is first asked for. Refuses a key that is none.
+In: a project, the environment. Out: the action cache and the signing key, each made when it is first asked for. Refuses
+a key that is none.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from pathlib import Path
 from programsmith.compiler.paths import Project
 from programsmith.store.cache import ActionCache
 from programsmith.store.directory import Directory
-from programsmith.store.keys import STORE_KEY, WRITER_KEY, Keys, keys, known_keys
+from programsmith.store.keys import SIGNING_KEY, STORE_KEY, WRITER_KEY, Keys, keys, known_keys
+from programsmith.store.keys import signing_key as _signing_key
 from programsmith.store.leases import Leases
 
 STORE = "PROGRAMSMITH_STORE"
@@ -27,6 +29,11 @@ def action_cache(project: Project) -> ActionCache:
 def seen_cache(project: Project) -> ActionCache:
     """The same for who only looks: no key is made. Raises InputError."""
     return _cache(project, known_keys)
+
+
+def signing_key() -> bytes | None:
+    """What this user signs exported tasks with, made when it is first asked for. Raises InputError."""
+    return _signing_key(_config(), os.environ.get(SIGNING_KEY))
 
 
 def _cache(project: Project, of: Callable[[Path | None, str | None, str | None], Keys]) -> ActionCache:

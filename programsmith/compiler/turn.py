@@ -31,7 +31,7 @@ class Subject:
     """The spec that is built: its folder, the files that say it, its values with defaults filled, what the steps share.
 
     `route` says where the pipeline goes after a block said a word, `tell` takes what happens. `owner_secret` opens what
-    the owner seals.
+    the owner seals; `signing_key` gives what exports are signed with. Who signs is no cause of what is signed.
     """
 
     folder: Folder
@@ -44,6 +44,7 @@ class Subject:
     route: Callable[[str, Word], Go]
     workers: int
     owner_secret: bytes | None = None
+    signing_key: Callable[[], bytes | None] = lambda: None
     tell: Tell = Plain().show
 
     def goes_on(self, block: str, word: Word) -> bool:
@@ -119,6 +120,7 @@ class Turn:
             dist=project.dist,
             workers=subject.workers,
             owner_secret=subject.owner_secret,
+            signing_key=subject.signing_key,
             trial=self.spot.trial,
             trials=self.trials,
             records={name: replace(record, seconds=0.0) for name, record in self.records.items()},

@@ -1,6 +1,6 @@
-"""The two keys of a user: one encrypts what a store must not show, one signs what the store may be believed.
+"""The keys of a user: one encrypts what a store must not show, one says what the store may be believed, one signs.
 
-In: what the environment gives (hexadecimal digits), the user's configuration folder. Out: Keys. A key that is not given
+In: what the environment gives (hexadecimal digits), the user's configuration folder. Out: keys. A key that is not given
 is read below the folder, or made there on first use, for its owner alone (0600). Where neither can be, there is none.
 """
 
@@ -22,6 +22,7 @@ BYTES = 32
 FOLDER = "programsmith"
 STORE_KEY = "PROGRAMSMITH_STORE_KEY"
 WRITER_KEY = "PROGRAMSMITH_WRITER_KEY"
+SIGNING_KEY = "PROGRAMSMITH_SIGNING_KEY"
 Absent = Callable[[Path], bytes | None]
 
 
@@ -54,6 +55,14 @@ def keys(
 def known_keys(folder: Path | None, store: str | None = None, writer: str | None = None) -> Keys:
     """The keys that there are, for who only looks: none is made. Raises InputError."""
     return keys(folder, store, writer, absent=lambda _path: None)
+
+
+def signing_key(folder: Path | None, given: str | None = None) -> bytes | None:
+    """The seed that exported tasks are signed with: as given, else the one in `folder`, made there on first use.
+
+    Raises InputError on one that is no key.
+    """
+    return _key(folder, "signing", (SIGNING_KEY, given), _made)
 
 
 def _key(folder: Path | None, kind: str, named: tuple[str, str | None], absent: Absent) -> bytes | None:

@@ -12,6 +12,9 @@ from typing import NamedTuple
 EXITS = "exit codes: 0 answered; 2 infra; 3 wrong input or missing prerequisite; 130 interrupted"
 
 
+VERIFY = "whether an exported task is what it says: files, signature, label, seals; with --run also its grades"
+
+
 class Reads(NamedTuple):
     """A verb that only looks."""
 

@@ -1,0 +1,128 @@
+"""The verb `verify`: an exported task, from whomever it comes, held to what it says of itself.
+
+In: a folder or a tar, `--run`, `--key`. Out: a line for each thing on stdout, or one JSON object; an exit code. Refuses
+what cannot be read, and a key that is none.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from doit.cmd_base import Command
+
+from programsmith.bundle.present import read_present
+from programsmith.bundle.signature import KEY_BYTES
+from programsmith.compiler.build import doit_words
+from programsmith.compiler.compile import owner_secret
+from programsmith.compiler.faults import Caught
+from programsmith.compiler.verbs import VERIFY
+from programsmith.compiler.verbs.reading import JSON_OPTION, VERSION, emit
+from programsmith.compiler.verifying import Asked, Line, State, exit_of, lines
+from programsmith.errors import Exit, InputError
+from programsmith.rulebook.load import Rulebook
+from programsmith.sandboxes.scratch import scratch
+from programsmith.spec.find import find_project
+
+SHOWN = 40  # differences of one line that a person is shown
+HOLDS = {Exit.OK: "holds", Exit.ENDED: "does not hold"}
+_KEY_FILE_BYTES = 4096
+
+
+def verify(paths: Sequence[str], start: Path, *, key: str | None, run: bool, as_json: bool) -> Exit:
+    """Look at one exported task and print how it stands. Raises InputError, PrerequisiteError, InfraError."""
+    if len(paths) != 1:
+        raise InputError(f"verify: wanted one folder or tar of an exported task, got {len(paths)}")
+    found = read_present(start / paths[0])
+    asked = Asked(
+        key=None if key is None else trusted(start, key),
+        secret=owner_secret(),
+        rules=Rulebook(find_project(start)).load,
+        run=run,
+    )
+    said: list[Line] = []
+    with scratch("verify") as folder:
+        for line in lines(found, asked, folder):
+            said.append(line)
+            if not as_json:
+                emit(_text(line))
+    code = exit_of(said)
+    emit(_json(paths[0], said, code) if as_json else f"{HOLDS.get(code, 'not decided')}: {_printable(paths[0])}")
+    return code
+
+
+def trusted(start: Path, given: str) -> bytes:
+    """A public key as it is given: hexadecimal digits, or the path of a file that holds them. Raises InputError."""
+    try:
+        text = given if _is_key(given) else _read(start / given)
+    except OSError as fault:
+        raise InputError(f"--key {given}: neither {2 * KEY_BYTES} hexadecimal digits nor a file: {fault}") from fault
+    if not _is_key(text):
+        raise InputError(f"--key {given}: wanted a public key of {2 * KEY_BYTES} hexadecimal digits in it")
+    return bytes.fromhex(text)
+
+
+def _read(path: Path) -> str:
+    with path.open("rb") as file:
+        return file.read(_KEY_FILE_BYTES).decode("ascii", "replace").strip()
+
+
+def _is_key(text: str) -> bool:
+    try:
+        return len(bytes.fromhex(text)) == KEY_BYTES
+    except ValueError:
+        return False
+
+
+def _text(line: Line) -> str:
+    rows = [f"{line.state:<9} {line.name:<10} {_printable(line.text)}"]
+    rows += [f"  {_printable(str(one))}" for one in line.differences[:SHOWN]]
+    more = len(line.differences) - SHOWN
+    return "\n".join([*rows, *([f"  and {more} more"] if more > 0 else [])])
+
+
+def _printable(text: str) -> str:
+    """The text on one line, whatever a hostile task put into it."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def _json(path: str, said: Sequence[Line], code: Exit) -> str:
+    rows = [
+        {
+            "name": line.name,
+            "state": line.state.value,
+            "text": line.text,
+            "differences": [{"path": d.path, "wanted": d.wanted, "got": d.got} for d in line.differences],
+        }
+        for line in said
+    ]
+    holds = all(line.state in {State.OK, State.UNPROVEN} for line in said)
+    return json.dumps({"version": VERSION, "path": path, "holds": holds, "exit": int(code), "lines": rows}, indent=1)
+
+
+class Verify(Command):  # type: ignore[misc]
+    """`doit verify`."""
+
+    name = "verify"
+    doc_purpose, doc_usage, doc_description = VERIFY, "PATH [--run] [--key KEY] [--json]", None
+    cmd_options = (
+        JSON_OPTION,
+        {
+            "name": "run",
+            "long": "run",
+            "type": bool,
+            "default": False,
+            "help": "grade its solution and nothing at all too",
+        },
+        {"name": "key", "long": "key", "type": str, "default": "", "help": "a trusted public key, or a file of it"},
+    )
+
+    def execute(self, opt_values: Mapping[str, Any], pos_args: list[str]) -> int:
+        """Verify. Every error ends here, in a line and a code."""
+        with Caught() as caught:
+            given = opt_values["key"] or None
+            paths = [*doit_words(), *pos_args]  # doit takes a path that holds a `=` for a word
+            return int(verify(paths, Path.cwd(), key=given, run=opt_values["run"], as_json=opt_values["json"]))
+        return int(caught.code or Exit.OK)
