@@ -15,7 +15,7 @@ from typing import Any
 
 from programsmith.bundle.dataset import other_places, update
 from programsmith.bundle.harbor import ORGANISATION, read_task, task_digest, with_metadata
-from programsmith.bundle.label import evidence_digest, label
+from programsmith.bundle.label import label, proof_rows
 from programsmith.bundle.manifest import Manifest
 from programsmith.bundle.signature import MANIFEST, SIGNATURE, manifest, signature
 from programsmith.bundle.tree import plain, read_bundle, write_bundle
@@ -83,10 +83,7 @@ def _provenance(job: Job, verdict: Verdict, digest: str) -> dict[str, Any]:
         "build_packages": list(manifest.build_packages),
         "environment": {"kind": environment["kind"], "fingerprint": environment["fingerprint"]},
         "verdict": codec.encode(verdict),
-        "evidence": {
-            name: {"outcome": r.outcome.value, "reason": r.reason, "inputs": r.inputs, "digest": evidence_digest(r)}
-            for name, r in sorted(job.records.items())
-        },
+        "evidence": proof_rows(job.records),
     }
 
 

@@ -34,6 +34,8 @@ STRENGTH = ("mutation_score", "interval", "mutants", "pool_coverage", "scope_cov
 BAND = ("basis", "pass_rate", "confidence", "pair", "k", "n", "below", "inside", "above", "standing")
 RATE = ("pair", "k", "n", "interval")
 JUDGES = ("calibrate", "sweep")
+SHOWS = ("strength", *JUDGES)
+"""Blocks whose evidence a label quotes, and which lies whole in provenance.json."""
 MADE_OF = {"oracle": "oracle.tar", "pool": "pool.jsonl"}
 TASK, PROOF, PLAN = "task.toml", "provenance.json", "tests/plan.json"
 SEALS = ("tests/seal.json", "solution/seal.json")
@@ -64,9 +66,7 @@ class Difference:
 
 def label(name: str, verdict: Verdict, lock: Lock, manifest: Manifest, records: Mapping[str, Record]) -> dict[str, Any]:
     """The keys that the label of the spec `name` adds."""
-    figures = records["strength"].evidence if "strength" in records else {}
-    strength = _present(figures, STRENGTH)
-    calibration = _calibration(records)
+    shown = {block: codec.encode(records[block].evidence) for block in SHOWS if block in records}
     return {
         "version": __version__,
         "spec": name,
@@ -77,15 +77,32 @@ def label(name: str, verdict: Verdict, lock: Lock, manifest: Manifest, records: 
         "environments": sorted(f"{e['kind']}:{e['fingerprint']}" for e in verdict.environments),
         "notes": list(verdict.reasons),
         "evidence": {block: evidence_digest(record) for block, record in sorted(records.items())},
-        **({"strength": strength} if strength else {}),
-        **({"calibration": calibration} if calibration else {}),
+        **_figures(shown),
         "provenance": _made_of(lock.tree, manifest.tree, {block: r.inputs for block, r in records.items()}),
+    }
+
+
+def proof_rows(records: Mapping[str, Record]) -> dict[str, Any]:
+    """What provenance.json says of each block's answer: its digest, and the evidence that the label quotes."""
+    return {
+        block: {
+            "outcome": r.outcome.value,
+            "reason": r.reason,
+            "inputs": r.inputs,
+            "digest": evidence_digest(r),
+            **({"evidence": codec.encode(r.evidence)} if block in SHOWS else {}),
+        }
+        for block, r in sorted(records.items())
     }
 
 
 def evidence_digest(record: Record) -> str:
     """SHA-256 of what a block said, whatever time it took."""
-    return hashlib.sha256(canonical([record.outcome.value, record.reason, codec.encode(record.evidence)])).hexdigest()
+    return _digest(record.outcome.value, record.reason, codec.encode(record.evidence))
+
+
+def _digest(outcome: str, reason: str, evidence: Any) -> str:
+    return hashlib.sha256(canonical([outcome, reason, evidence])).hexdigest()
 
 
 def belongs(path: str) -> bool:
@@ -120,9 +137,15 @@ def _present(values: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
     return {name: values[name] for name in names if values.get(name) is not None}
 
 
-def _calibration(records: Mapping[str, Record]) -> dict[str, Any]:
+def _figures(shown: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """What a label quotes of the evidence of these blocks; what is empty is absent."""
+    figures = {"strength": _present(shown.get("strength", {}), STRENGTH), "calibration": _calibration(shown)}
+    return {name: found for name, found in figures.items() if found}
+
+
+def _calibration(shown: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Bands with their posterior, and passes of trials for each pair with their interval, of all blocks that judge."""
-    judged = [records[block].evidence for block in JUDGES if block in records]
+    judged = [shown[block] for block in JUDGES if block in shown]
     bands = [_present(row, BAND) for evidence in judged for row in evidence.get("bands", ())]
     rates = [_present(row, RATE) for evidence in judged for row in evidence.get("tallies", ())]
     return {name: rows for name, rows in (("bands", bands), ("pass_rates", rates)) if rows}
@@ -141,6 +164,7 @@ def _of_proof(proof: Mapping[str, Any]) -> dict[tuple[str, ...], Any]:
     factors = [verdict[name] for name in FACTORS]
     q = 0 if 0 in factors else None if None in factors else prod(factors)
     places = verdict["environments"]
+    figures = _figures({block: evidence[block]["evidence"] for block in SHOWS if block in evidence})
     return {
         ("spec",): proof["name"],
         ("revision",): verdict["revision"],
@@ -151,11 +175,20 @@ def _of_proof(proof: Mapping[str, Any]) -> dict[tuple[str, ...], Any]:
         ("environments",): sorted(f"{e['kind']}:{e['fingerprint']}" for e in places),
         ("notes",): verdict["reasons"],
         ("licence",): proof["source"]["licence"],
-        ("evidence",): {block: row["digest"] for block, row in evidence.items()},
+        ("evidence",): {block: _proven(row) for block, row in evidence.items()},
+        ("strength",): figures.get("strength"),
+        ("calibration",): figures.get("calibration"),
         ("provenance",): _made_of(
             proof["source"]["tree"], proof["bundle"]["tree"], {block: row["inputs"] for block, row in evidence.items()}
         ),
     }
+
+
+def _proven(row: Mapping[str, Any]) -> str:
+    """The digest of an answer: of its evidence where that lies there, else as it is told."""
+    if "evidence" not in row:
+        return str(row["digest"])
+    return _digest(row["outcome"], row["reason"], row["evidence"])
 
 
 def _of_bundle(files: Mapping[str, FileEntry]) -> dict[tuple[str, ...], Any]:

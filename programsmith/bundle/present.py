@@ -7,8 +7,10 @@ passes a cap.
 
 from __future__ import annotations
 
+import io
 import os
 import stat
+import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,7 +27,6 @@ PRIVILEGES = stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX
 KINDS = {"link": "a symlink", "special": "a device, fifo or socket", "dir": "an empty folder"}
 _ARCHIVE = 2 * CAPS.bytes
 _CHUNK = 1 << 20
-_NAME = 100  # bytes that a tar's first header begins with: a name, filled up with NUL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,15 +66,27 @@ def _folder(top: str) -> Present:
 
 def _archive(path: str) -> Present:
     with open(path, "rb") as source:
-        top = source.read(_NAME).partition(b"\0")[0].partition(b"/")[0]
-        if not is_plain(top):
-            raise ValueError(f"wanted a tar of one folder, got {top!r} at its beginning")
+        top = _top(source.read(_CHUNK))
         source.seek(0)
         chunks = iter(lambda: source.read(_CHUNK), b"")
         try:
             return _sorted_out(read_tar_stream(chunks, top, max_files=CAPS.files, max_bytes=CAPS.bytes), {})
         except (InfraError, InputError) as fault:
             raise ValueError(str(fault)) from fault
+
+
+def _top(head: bytes) -> bytes:
+    """The folder that a tar begins with, as the first of its bytes tell."""
+    shown = io.BytesIO(head)
+    with (
+        boundary(InputError, "not a tar", tarfile.TarError),
+        tarfile.open(fileobj=shown, mode="r|", encoding="utf-8", errors="surrogateescape") as tar,
+    ):
+        first = tar.next()
+    top = (first.name if first else "").encode("utf-8", "surrogateescape").partition(b"/")[0]
+    if not is_plain(top):
+        raise ValueError(f"wanted a tar of one folder, got {top[:80]!r} at its beginning")
+    return top
 
 
 def _sorted_out(entries: Iterator[FileEntry], odd: dict[str, str]) -> Present:

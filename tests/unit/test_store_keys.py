@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from programsmith.errors import InputError
-from programsmith.store.keys import Keys, keys, known_keys
+from programsmith.store.keys import Keys, keys, known_keys, signing_key
 
 
 def test_keys_are_made_once_for_their_owner_alone(tmp_path: Path) -> None:
@@ -78,3 +78,15 @@ def test_who_only_looks_makes_no_key(tmp_path: Path) -> None:
     assert known_keys(tmp_path, "0a" * 32).store == b"\n" * 32
     made = keys(tmp_path)
     assert known_keys(tmp_path) == made
+
+
+def test_the_signing_key_is_made_on_first_use_as_the_others_are(tmp_path: Path) -> None:
+    made = signing_key(tmp_path)
+    path = tmp_path / "programsmith" / "signing.key"
+    assert made is not None
+    assert signing_key(tmp_path) == made == bytes.fromhex(path.read_text())
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert signing_key(tmp_path, "0c" * 32) == b"\x0c" * 32
+    assert signing_key(None) is None
+    with pytest.raises(InputError, match="PROGRAMSMITH_SIGNING_KEY: wanted a key of 64 hexadecimal digits"):
+        signing_key(tmp_path, "0c")

@@ -7,6 +7,7 @@ import tomllib
 
 import pytest
 
+from programsmith import __version__
 from programsmith.blocks import export
 from programsmith.bundle.dataset import listed, update
 from programsmith.bundle.harbor import read_task, task_digest
@@ -73,7 +74,7 @@ def test_a_draft_is_the_bundle_with_its_provenance(ready):
     assert {p: v for p, v in found.items() if p in bundle and p != "task.toml"} == {
         p: v for p, v in bundle.items() if p != "task.toml"
     }
-    assert set(found) - set(bundle) == {"provenance.json", "licences/LICENSE"}
+    assert set(found) - set(bundle) == {"provenance.json", "licences/LICENSE", "manifest.json"}
     assert found["licences/LICENSE"][1] == b"MIT text\n"
 
 
@@ -87,6 +88,9 @@ def test_task_toml_says_what_is_known_and_nothing_that_is_not(ready):
     assert said["strength"]["interval"] == [0.7, 0.9]
     assert "public_kill_ratio" not in said["strength"]
     assert set(said["evidence"]) == {"strength", "static"}
+    assert (said["version"], said["spec"]) == (__version__, "rot")
+    assert said["provenance"]["bundle"] == ready.manifest.tree
+    assert "calibration" not in said
 
 
 def test_provenance_names_source_licence_cases_digests_and_verdict(ready):
