@@ -15,7 +15,7 @@ from typing import NoReturn
 from programsmith import __version__
 from programsmith.compiler.early import Look
 from programsmith.compiler.verbs import EXITS as ANSWERED
-from programsmith.compiler.verbs import READING, VERIFY
+from programsmith.compiler.verbs import EXPORT, READING, VERIFY
 from programsmith.errors import Exit, InputError
 from programsmith.rulebook.fault import suggest
 
@@ -61,6 +61,7 @@ def _parser() -> Parser:
         reading.epilog = "\n".join(["examples:", *(f"  programsmith {line}" for line in verb.examples), "", ANSWERED])
         reading.formatter_class = argparse.RawDescriptionHelpFormatter
         reading.add_argument("--json", action="store_true", help="one JSON object, as docs/verbs.md says")
+    _with_words(verbs, "export", EXPORT, "format=tar")
     verifying = verbs.add_parser("verify", help=VERIFY, description=VERIFY, epilog=VERIFIED)
     verifying.add_argument("words", nargs="*", metavar="PATH", help="a folder or a tar of one exported task")
     verifying.add_argument("--run", action="store_true", help="grade its solution and nothing at all too")
@@ -104,6 +105,12 @@ def _read(options: argparse.Namespace) -> Exit:
     from programsmith.compiler.verbs.reading import read
 
     return read(options.verb, options.words, Path.cwd(), as_json=options.json)
+
+
+def _export(options: argparse.Namespace) -> Exit:
+    from programsmith.compiler.verbs.export import export
+
+    return export(options.words, Path.cwd())
 
 
 def _verify(options: argparse.Namespace) -> Exit:
@@ -181,6 +188,7 @@ VERBS: Mapping[str, Callable[[argparse.Namespace], Exit]] = MappingProxyType(
     {
         "build": _build,
         **dict.fromkeys(READING, _read),
+        "export": _export,
         "verify": _verify,
         "list": _show,
         "info": _show,

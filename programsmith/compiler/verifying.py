@@ -64,7 +64,7 @@ class Asked:
 
 def lines(found: Present, asked: Asked, folder: Path) -> Iterator[Line]:
     """Every line about what was found, each as soon as it is known. `folder` is empty and takes copies."""
-    said = [_looked("files", lambda: _files(found)), _looked("signature", lambda: _signature(found, asked.key))]
+    said = [_looked("files", lambda: files_line(found)), _looked("signature", lambda: _signature(found, asked.key))]
     yield from said
     bundle = folder / "bundle"
     write_bundle(bundle, [e for path, e in found.files.items() if belongs(path)])
@@ -98,7 +98,8 @@ def _of(name: str, differences: list[Difference], good: str, bad: str) -> Line:
     return Line(name=name, state=state, text=text, differences=tuple(differences))
 
 
-def _files(found: Present) -> Line:
+def files_line(found: Present) -> Line:
+    """Whether the files are those of the manifest. Raises InputError where there is none to read."""
     if MANIFEST not in found.files:
         raise InputError(f"{MANIFEST} is missing: nothing says what the task consists of")
     _, wanted = read_manifest(found.files[MANIFEST].content)

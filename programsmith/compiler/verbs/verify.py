@@ -102,6 +102,20 @@ def _json(path: str, said: Sequence[Line], code: Exit) -> str:
     return json.dumps({"version": VERSION, "path": path, "holds": holds, "exit": int(code), "lines": rows}, indent=1)
 
 
+def _options_first(words: Sequence[str]) -> list[str]:
+    options: list[str] = []
+    paths: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if not word.startswith("--"):
+            paths.append(word)
+            continue
+        options.append(word)
+        if word == "--key":
+            options += [value for value in (next(rest, None),) if value is not None]
+    return [*options, *paths]
+
+
 class Verify(Command):  # type: ignore[misc]
     """`doit verify`."""
 
@@ -118,6 +132,11 @@ class Verify(Command):  # type: ignore[misc]
         },
         {"name": "key", "long": "key", "type": str, "default": "", "help": "a trusted public key, or a file of it"},
     )
+
+    def parse_execute(self, in_args: list[str]) -> int:
+        """See doit, which takes options before paths only."""
+        code: int = super().parse_execute(_options_first(in_args))
+        return code
 
     def execute(self, opt_values: Mapping[str, Any], pos_args: list[str]) -> int:
         """Verify. Every error ends here, in a line and a code."""

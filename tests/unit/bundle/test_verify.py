@@ -20,6 +20,7 @@ from programsmith.bundle.manifest import digests
 from programsmith.bundle.present import CAPS, Present, read_present
 from programsmith.bundle.signature import MANIFEST, SIGNATURE, manifest, read_manifest, signature
 from programsmith.bundle.tree import read_bundle
+from programsmith.compiler.verbs.verify import Verify
 from programsmith.compiler.verifying import Asked, exit_of
 from programsmith.compiler.verifying import lines as lines_of
 from programsmith.errors import Exit
@@ -448,3 +449,32 @@ def test_what_is_looked_at_stays_as_it_is(inline, verified):
     before = {p: stat.S_IMODE((inline / p).stat().st_mode) for p in read_bundle(inline)}
     assert verified(inline)[0] == 0
     assert {p: stat.S_IMODE((inline / p).stat().st_mode) for p in read_bundle(inline)} == before
+
+
+def test_a_task_is_exported_as_one_tar_of_the_same_bytes(shelf, verified, tmp_path, monkeypatch, capsys):
+    for name in ("specs", "cache/rot", "dist"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "specs/rot.yaml").write_text("version: 1\n")
+    (tmp_path / "cache/rot/verdict.json").write_text('{"outcome": "ship"}')
+    monkeypatch.chdir(tmp_path)
+    assert cli.run(["export", "spec=rot", "format=tar"]) == 3
+    assert "run: programsmith build spec=rot" in capsys.readouterr().err
+    task = Path(shutil.copytree(shelf["inline"], tmp_path / "dist/rot"))
+    written = []
+    for _ in range(2):
+        assert cli.run(["export", "spec=rot", "format=tar"]) == 0
+        assert capsys.readouterr().out.startswith(f"rot  tar  {tmp_path}/dist/rot.tar  sha256:")
+        written.append((tmp_path / "dist/rot.tar").read_bytes())
+    assert written[0] == written[1]
+    assert verified("dist/rot.tar", "--key", public(SEED))[0] == 0
+    (task / README).write_bytes(b"edited")
+    assert cli.run(["export", "spec=rot", "format=tar"]) == 3
+    assert README in capsys.readouterr().err
+    assert cli.run(["export", "spec=rot", "format=zip"]) == 3
+
+
+def test_as_a_command_of_doit_it_takes_options_on_either_side_of_the_path(inline, capsys):
+    assert Verify().parse_execute([str(inline), "--json", "--key", public(OTHER)]) == 1
+    assert json.loads(capsys.readouterr().out)["exit"] == 1
+    assert Verify().parse_execute([f"--key={public(SEED)}", str(inline)]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"holds: {inline}"
