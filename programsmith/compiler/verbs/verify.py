@@ -39,7 +39,7 @@ def verify(paths: Sequence[str], start: Path, *, key: str | None, run: bool, as_
     asked = Asked(
         key=None if key is None else trusted(start, key),
         secret=owner_secret(),
-        rules=Rulebook(find_project(start)).load,
+        rules=Rulebook(_project(start)).load,
         run=run,
     )
     said: list[Line] = []
@@ -51,6 +51,14 @@ def verify(paths: Sequence[str], start: Path, *, key: str | None, run: bool, as_
     code = exit_of(said)
     emit(_json(paths[0], said, code) if as_json else f"{HOLDS.get(code, 'not decided')}: {_printable(paths[0])}")
     return code
+
+
+def _project(start: Path) -> Path | None:
+    """The project whose rules hold here, None where there is none: a task is looked at anywhere."""
+    try:
+        return find_project(start)
+    except InputError:
+        return None
 
 
 def trusted(start: Path, given: str) -> bytes:
