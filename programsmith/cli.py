@@ -66,7 +66,7 @@ def _parser() -> Parser:
     verifying.add_argument("words", nargs="*", metavar="PATH", help="a folder or a tar of one exported task")
     verifying.add_argument("--run", action="store_true", help="grade its solution and nothing at all too")
     verifying.add_argument("--key", help="a trusted public key, or a file of it")
-    verifying.add_argument("--json", action="store_true", help="one JSON object, as docs/verbs.md says")
+    verifying.add_argument("--json", action="store_true", help="one JSON object, as docs/label.md says")
     listing = _with_words(verbs, "list", "the specs and how they stand")
     listing.add_argument("--all", action="store_true", help="their tasks too")
     listing.add_argument("-s", "--status", action="store_true", help="R would run, U up to date")

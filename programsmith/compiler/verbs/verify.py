@@ -13,8 +13,9 @@ from typing import Any
 
 from doit.cmd_base import Command
 
+from programsmith.bundle.label import TASK
 from programsmith.bundle.present import read_present
-from programsmith.bundle.signature import KEY_BYTES
+from programsmith.bundle.signature import KEY_BYTES, MANIFEST
 from programsmith.compiler.build import doit_words
 from programsmith.compiler.compile import owner_secret
 from programsmith.compiler.faults import Caught
@@ -36,6 +37,10 @@ def verify(paths: Sequence[str], start: Path, *, key: str | None, run: bool, as_
     if len(paths) != 1:
         raise InputError(f"verify: wanted one folder or tar of an exported task, got {len(paths)}")
     found = read_present(start / paths[0])
+    if not {TASK, MANIFEST} & found.files.keys():
+        raise InputError(
+            f"verify: {paths[0]}: wanted an exported task such as dist/NAME, got neither {TASK} nor {MANIFEST}"
+        )
     asked = Asked(
         key=None if key is None else trusted(start, key),
         secret=owner_secret(),

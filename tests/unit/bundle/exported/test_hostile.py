@@ -18,7 +18,7 @@ from programsmith.compiler.verifying import Asked, exit_of
 from programsmith.compiler.verifying import lines as lines_of
 from programsmith.errors import Exit
 from programsmith.rulebook.load import Rulebook
-from tests.samples.exporting import OTHER, README, SEED, lie, public
+from tests.samples.exporting import OTHER, README, SEED, lie, packed, public, told
 
 
 def header(name: str, **fields) -> bytes:
@@ -48,9 +48,21 @@ def test_a_hostile_tar_ends_in_a_line(tmp_path, capsys, name):
         (tmp_path / name).write_bytes(HOSTILE[name])
     code = cli.run(["verify", str(tmp_path / name)])
     said = capsys.readouterr()
-    assert code == (1 if name == "device.tar" else 3)
+    assert code == 3
     assert "bug:" not in said.err
-    assert code == 1 or len(said.err.splitlines()) == 1
+    assert len(said.err.splitlines()) == 1
+
+
+def test_what_a_tar_holds_beside_files_is_told_by_name(inline, verified, tmp_path):
+    with tarfile.open(packed(inline, tmp_path / "rot.tar"), "a") as tar:
+        for name, kind in (("zero", tarfile.CHRTYPE), ("fifo", tarfile.FIFOTYPE), ("out", tarfile.SYMTYPE)):
+            member = tarfile.TarInfo(f"rot/tests/{name}")
+            member.type, member.linkname = kind, "../../../etc/passwd"
+            tar.addfile(member)
+    code, lines = verified(tmp_path / "rot.tar")
+    special = ("nothing", "a device, fifo or socket")
+    wanted = {"tests/zero": special, "tests/fifo": special, "tests/out": ("nothing", "a symlink")}
+    assert (code, told(lines["files"])) == (1, wanted)
 
 
 def _loop(folder: Path) -> Path:
@@ -104,12 +116,20 @@ def test_a_terminal_gets_no_control_character_of_a_task(inline, capsys):
 
 
 @pytest.mark.parametrize(("words", "wanted"), [
-    ([], "wanted one folder or tar"), (["a", "b"], "wanted one folder or tar"), ([".", "--key", "abc"], "--key abc"),
+    ([], "wanted one folder or tar"), (["a", "b"], "wanted one folder or tar"),
+    (["."], "wanted an exported task such as dist/NAME"),
 ])  # fmt: skip
 def test_a_wrong_command_is_refused_in_a_line(tmp_path, capsys, monkeypatch, words, wanted):
     monkeypatch.chdir(tmp_path)
     assert cli.run(["verify", *words]) == 3
     assert wanted in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("given", ["abc", "none/such", "task.toml", "/dev/zero"])
+def test_a_key_that_is_none_is_refused_in_a_line(inline, capsys, monkeypatch, given):
+    monkeypatch.chdir(inline)
+    assert cli.run(["verify", ".", "--key", given]) == 3
+    assert f"--key {given}" in capsys.readouterr().err
 
 
 def test_what_is_looked_at_stays_as_it_is(inline, verified):

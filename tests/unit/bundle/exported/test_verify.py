@@ -213,8 +213,9 @@ def test_a_run_grades_with_our_verifier_and_never_with_the_one_in_the_task(inlin
     assert not marker.exists()
 
 
-def test_a_run_gives_the_solution_1_and_nothing_0(inline, verified):
-    code, lines = verified(inline, "--run")
+def test_a_run_gives_the_solution_1_and_nothing_0_also_where_it_wraps_the_oracle(toys, verified, tmp_path):
+    toy = toys("c", "python").copy(tmp_path / "toy")
+    code, lines = verified(exported(toy, tmp_path / "wrapped" / "rot"), "--run")
     assert code == 0, lines
     assert lines["solution"]["text"].startswith("reward 1")
     assert lines["nop"]["text"].startswith("reward 0")
