@@ -190,9 +190,10 @@ def _solution(job: Work, lock: Lock, candidate: Candidate, source: Toolchain, po
         tar = pack(e for e in files if e.kind == "file" and e.path not in refused)
         return Solution(kind="source", tar=tar, waived="")
     facts = codec.load(job.inputs["facts.json"], OracleFacts)
-    files = wrapper(candidate.target_language, facts.tool, oracle, facts.program)
+    whole = wrapper(candidate.target_language, facts.tool, oracle, facts.program)
+    files = tuple(e for e in whole if e.kind == "file")
     waived = received_digest(files, job.scratch / "wrapper", policy.submission)
-    return Solution(kind="wrapper", tar=pack(e for e in files if e.kind == "file"), waived=waived)
+    return Solution(kind="wrapper", tar=pack(files), waived=waived)
 
 
 def _submissions(job: Work, public: Cases, held_out: Cases, policy: Policy) -> bytes:

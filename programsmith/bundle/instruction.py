@@ -43,6 +43,12 @@ def instruction(template: str, subject: Subject) -> bytes:
         ) from fault
 
 
+def stated(subject: Subject) -> dict[str, str]:
+    """What an instruction states of its task beside families and policy, by the template's names."""
+    words = {**_contract(subject), **_limits(subject)}
+    return {name: str(said) for name, said in words.items() if name not in {"description", "family_table"}}
+
+
 def family_table(families: Mapping[str, Mapping[str, int]]) -> str:
     """The graded behaviours as a Markdown table; it is in the instruction as it stands here."""
     rows = [f"| `{_cell(name)}` | {row['public']} | {row['held_out']} |" for name, row in families.items()]

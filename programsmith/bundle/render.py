@@ -20,7 +20,7 @@ from programsmith.bundle.manifest import Manifest, digests, families
 from programsmith.bundle.places import folders
 from programsmith.bundle.seal import seal
 from programsmith.bundle.submissions import SEALED, sealed_beside
-from programsmith.bundle.tree import APP, CASES, DOCS, PUBLIC, plain
+from programsmith.bundle.tree import APP, CASES, DOCS, IGNORING, PUBLIC, plain
 from programsmith.payload.verifier.limits import case_limits, timeout_seconds
 from programsmith.payload.verifier.model import FileEntry, GradedCase, canonical
 from programsmith.payload.verifier.plan import Plan, Policy, encode_cases, encode_plan, encode_policy
@@ -149,7 +149,7 @@ def _plan(given: Ingredients) -> Plan:
 
 def _app(given: Ingredients) -> Iterator[FileEntry]:
     for doc in given.docs:
-        if doc.kind == "file":
+        if doc.kind == "file" and doc.path.rpartition(b"/")[2].decode("ascii", "replace") not in IGNORING:
             yield FileEntry(DOCS.encode() + plain(doc.path), "file", 0o644, doc.content)
     for entry in case_folders(given.policy.tool, given.public):
         yield FileEntry(CASES.encode() + entry.path, entry.kind, entry.mode, entry.content)

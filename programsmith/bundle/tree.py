@@ -18,6 +18,8 @@ APP = "environment/app/"
 DOCS = APP + "docs/"
 CASES = APP + "cases/"
 PUBLIC = APP + "public.jsonl"
+IGNORING = frozenset({".gitignore", ".dockerignore", ".harborignore", ".gitattributes"})
+"""Files that make a runner or a builder leave other files out."""
 AGENT_SIDE = ("instruction.md", "environment/")
 LONGEST = 200  # bytes of a path that archives and file systems carry without extensions
 _PLAIN = re.compile(rb"[A-Za-z0-9._+@=,~ -]+")

@@ -8,17 +8,20 @@ What keeps a check from knowing (a listener that cannot be opened, a launcher th
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from programsmith.bundle.manifest import Manifest
 from programsmith.bundle.sides import Sides, read_sides
 from programsmith.bundle.tree import agent_side, read_bundle
+from programsmith.checks.search import readings
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.records.lock import Lock
+
+T = TypeVar("T")
+KEPT_BYTES = 1 << 22  # of one file in all its readings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +37,8 @@ class Row:
 class Scene:
     """One bundle with what was made of the same source. `schema` is our schema of task.toml.
 
-    `environments` is r/environments.json; `scratch` a folder that the check may fill.
+    `environments` is r/environments.json; `scratch` a folder that the check may fill. `read` holds what was read of
+    the bundle already: all checks of one run share it.
     """
 
     bundle: Path
@@ -45,27 +49,50 @@ class Scene:
     schema: Mapping[str, Any]
     scratch: Path
     owner_secret: bytes | None = None
+    read: dict[str, Any] = field(default_factory=dict)
 
-    @cached_property
+    @property
     def files(self) -> dict[str, FileEntry]:
         """The bundle's files by path."""
-        return read_bundle(self.bundle)
+        return self._once("files", lambda: read_bundle(self.bundle))
 
-    @cached_property
+    @property
     def agent(self) -> dict[str, FileEntry]:
         """The files that an agent can read."""
-        return agent_side(self.files)
+        return self._once("agent", lambda: agent_side(self.files))
 
-    @cached_property
+    @property
     def sides(self) -> Sides:
-        """The cases of both sides."""
-        return read_sides(self.bundle, self.owner_secret)
+        """The cases of both sides. Raises InfraError where the bundle does not open."""
+        return self._once("sides", lambda: read_sides(self.bundle, self.owner_secret))
 
-    @cached_property
+    @property
     def views(self) -> Mapping[str, Any]:
         """The launcher configurations of the environment: `build` and `run`."""
         value: Mapping[str, Any] = json.loads(self.environments.read_bytes())
         return value
+
+    def texts(self, path: str) -> tuple[bytes, ...]:
+        """A file's content, and what it holds in known encodings; kept for the next check where that is not much."""
+        name = f"texts of {path}"
+        if name in self.read:
+            kept: tuple[bytes, ...] = self.read[name]
+            return kept
+        found = tuple(readings(self.files[path].content))
+        if sum(map(len, found)) <= KEPT_BYTES:
+            self.read[name] = found
+        return found
+
+    def content(self, path: str) -> bytes:
+        """A file's content; nothing where the bundle lacks it, which harbor_validity tells."""
+        entry = self.files.get(path)
+        return entry.content if entry else b""
+
+    def _once(self, name: str, make: Callable[[], T]) -> T:
+        if name not in self.read:
+            self.read[name] = make()
+        found: T = self.read[name]
+        return found
 
 
 class Check(Protocol):

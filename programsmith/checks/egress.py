@@ -1,7 +1,8 @@
 """No way out, in either phase: a probe in the build stage and in the run stage reaches nothing on the host.
 
-The same probe outside every sandbox must reach the listeners, or the check knows nothing. A way counts as shut only
-where the probe says so and no listener heard of it.
+It is let loose in the stages of this installation, and once more by the bundle's own verifier, which grades it. The
+same probe outside every sandbox must reach the listeners, or the check knows nothing. A way counts as shut only where
+the probe says so and no listener heard of it; what a graded case says nobody hears, so there the listeners tell.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from programsmith.bundle.controls import Files
 from programsmith.bundle.render import PAYLOAD
 from programsmith.checks.base import Row, Scene, first
 from programsmith.checks.listeners import Listeners, listening
-from programsmith.checks.stages import built, launchers, probe, ran
+from programsmith.checks.stages import built, graded, launchers, probe, ran, some
 from programsmith.errors import InfraError
 from programsmith.payload.verifier.model import FileEntry
 
@@ -31,6 +33,7 @@ def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:
             raise InfraError(f"egress: the probe outside every sandbox does not reach {missing[0]}: the host blocks it")
         host.heard.clear()
         stages = {stage: _said(host, text) for stage, text in _sandboxed(scene, host).items()}
+        stages["verifier's build"] = _said(host, _graded(scene, host))
         heard = dict(host.heard)
     found = [
         f"{way} is {said.get(way, 'not tried')} in the {stage} stage"
@@ -55,11 +58,18 @@ def _unsandboxed(host: Listeners, seconds: float) -> bytes:
 
 
 def _sandboxed(scene: Scene, host: Listeners) -> dict[str, bytes]:
-    words = [word.encode() for word in host.words()]
-    arguments = FileEntry(b"arguments.txt", content=b" ".join(words) + b"\n")
     with launchers(scene) as found:
-        done = built(scene, found, (*probe(scene, "egress", "egress.sh"), arguments))
-        return {"build": done.log, "run": ran(scene, found, done.tree, words).stdout}
+        done = built(scene, found, _submission(scene, host))
+        return {"build": done.log, "run": ran(scene, found, done.tree, ()).stdout}
+
+
+def _graded(scene: Scene, host: Listeners) -> bytes:
+    return graded(scene, {"graded": _submission(scene, host)}, some(scene, 1))["graded"].log
+
+
+def _submission(scene: Scene, host: Listeners) -> Files:
+    arguments = FileEntry(b"arguments.txt", content=" ".join(host.words()).encode() + b"\n")
+    return (*probe(scene, "egress", "egress.sh"), arguments)
 
 
 def _said(host: Listeners, output: bytes) -> dict[str, str]:

@@ -11,7 +11,6 @@ from typing import Any
 
 from programsmith.bundle.tree import CASES, PUBLIC
 from programsmith.checks.base import Row, Scene, first
-from programsmith.checks.search import readings
 from programsmith.records.lock import Lock
 
 HISTORY = (".git", ".hg", ".svn", ".bzr", "CVS")
@@ -52,9 +51,9 @@ def _sought(pointer: str) -> re.Pattern[bytes]:
 
 
 def _places(scene: Scene, wanted: Mapping[str, re.Pattern[bytes]], printed: set[str]) -> Iterator[tuple[str, str]]:
-    for path, entry in scene.agent.items():
+    for path in scene.agent:
         is_case = path.startswith(CASES) or path == PUBLIC
-        texts = list(readings(entry.content))
+        texts = scene.texts(path)
         for pointer, sought in wanted.items():
             if not (is_case and pointer in printed) and any(sought.search(text) for text in texts):
                 yield path, pointer

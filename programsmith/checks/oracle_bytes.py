@@ -12,7 +12,7 @@ from typing import Any
 
 from programsmith.bundle.tree import CASES, DOCS, PUBLIC
 from programsmith.checks.base import Row, Scene, first
-from programsmith.checks.search import RunIndex, readings
+from programsmith.checks.search import RunIndex
 from programsmith.payload.verifier.model import GradedCase
 
 SEPARATOR = b"\0\xff\0"
@@ -53,11 +53,11 @@ def input_sides(case: GradedCase) -> Iterator[bytes]:
 def _oracle_runs(scene: Scene, shown: bytes, parameters: Mapping[str, Any]) -> set[str]:
     size = parameters["run_bytes"]
     index = RunIndex((e.content for e in scene.oracle if e.kind == "file"), size, parameters["distinct_bytes"])
-    searched = {path: e.content for path, e in scene.agent.items() if not path.startswith(DOCS)}
     return {
         path
-        for path, content in searched.items()
-        for reading in readings(content)
+        for path in scene.agent
+        if not path.startswith(DOCS)
+        for reading in scene.texts(path)
         for found in index.runs(reading)
         if not _is_shown(found.content, shown, size)
     }
@@ -74,10 +74,10 @@ def _answers(scene: Scene, shown: bytes, size: int) -> set[str]:
     given = {side for c in scene.sides.public for side in input_sides(c)}
     found = {f"a public case brings the answer of {unseen[answer]} as input" for answer in unseen.keys() & given}
     own = (DOCS, *(f"{CASES}{case}/" for case in scene.manifest.public))
-    for path, entry in scene.agent.items():
+    for path in scene.agent:
         if path.startswith(own) or path == PUBLIC:
             continue
-        texts = list(readings(entry.content))
+        texts = scene.texts(path)
         found |= {f"{path} holds the answer of {case}" for answer, case in unseen.items() if _in_any(answer, texts)}
     return found
 

@@ -14,23 +14,25 @@ from typing import Any
 from programsmith.bundle.controls import Files, table
 from programsmith.bundle.grade import Grade
 from programsmith.checks.base import Row, Scene, first
-from programsmith.checks.stages import graded, probe
+from programsmith.checks.stages import graded, probe, some
 from programsmith.payload.verifier.model import FileEntry
 
 SHIPPED = ("reward.json", "reward.txt", "details.json", "logs/verifier/reward.json", "tests/plan.json")
 CLAIM = b'{"reward": 1, "word": "AC"}\n'
 WANTED = {"tamper": 0.0, "table": 1.0}
+FEW = 3  # cases: each writes wherever it can
 
 
 def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:  # noqa: ARG001 - every check has the same form
     """Grade both and look at what the verifier left."""
     shipped = tuple(FileEntry(path.encode(), content=CLAIM) for path in SHIPPED)
+    cases = some(scene, FEW)
     submissions: dict[str, Files] = {
         "tamper": (*probe(scene, "tamper", "tamper.sh"), *shipped),
-        "table": (*table(scene.manifest.target_language, scene.sides.all), *shipped),
+        "table": (*table(scene.manifest.target_language, cases), *shipped),
     }
     found, rewards = [], {}
-    for name, got in graded(scene, submissions).items():
+    for name, got in graded(scene, submissions, cases).items():
         rewards[name] = got.grade.reward
         found += [f"{name}: {fault}" for fault in _faults(got.grade, got.out, WANTED[name])]
         found += [] if got.is_same else [f"{name}: the bundle or the submission was changed"]
@@ -43,9 +45,9 @@ def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:  # noqa: ARG001 - e
 
 def _faults(grade: Grade, out: Path, wanted: float) -> Iterator[str]:
     if grade.reward != wanted:
-        yield f"reward {grade.reward}, wanted {wanted} ({grade.word}: {grade.reason})"
+        yield f"wanted the reward {wanted}, got {grade.reward} ({grade.word}: {grade.reason})"
     said = json.loads((out / "reward.json").read_bytes())
     if said != {"reward": wanted}:
-        yield f"reward.json says {said}"
+        yield f"reward.json: wanted the reward {wanted} alone, got {said}"
     extra = sorted(p.name for p in out.iterdir() if p.name not in {"reward.json", "details.json", "build.log"})
-    yield from (f"{name} lies beside the reward" for name in extra)
+    yield from (f"{name}: wanted nothing beside the reward, got this file" for name in extra)

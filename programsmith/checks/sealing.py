@@ -12,7 +12,7 @@ from typing import Any
 from programsmith.bundle.seal import Sealed, seal, unseal
 from programsmith.bundle.submissions import NOTE, SEALED
 from programsmith.checks.base import Row, Scene, first
-from programsmith.checks.search import RunIndex, readings
+from programsmith.checks.search import RunIndex
 from programsmith.errors import InfraError
 from programsmith.payload.verifier.unseal import Purpose, Seal, SealError, decode_seal, derive_key
 
@@ -105,6 +105,4 @@ def _key_places(scene: Scene, keys: set[bytes | None]) -> list[str]:
     forms = {form for s in secrets for form in (s, s.hex().encode(), base64.b64encode(s))}
     owner = scene.owner_secret is not None
     searched = scene.files if owner else scene.agent
-    return sorted(
-        path for path, e in searched.items() if any(form in text for text in readings(e.content) for form in forms)
-    )
+    return sorted(path for path in searched if any(form in text for text in scene.texts(path) for form in forms))

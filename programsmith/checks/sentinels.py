@@ -12,7 +12,6 @@ from typing import Any
 
 from programsmith.bundle.render import CANARIES
 from programsmith.checks.base import Row, Scene, first
-from programsmith.checks.search import readings
 
 NAME = "CANARY"
 VALUE = re.compile(rb"programsmith-canary ([0-9a-f]{32})")
@@ -39,7 +38,5 @@ def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:  # noqa: ARG001 - e
 
 def _repeats(scene: Scene, values: set[bytes], own: set[str]) -> set[str]:
     return {
-        path
-        for path, entry in scene.files.items()
-        if path not in own and any(v in text for text in readings(entry.content) for v in values)
+        path for path in scene.files if path not in own and any(v in text for text in scene.texts(path) for v in values)
     }

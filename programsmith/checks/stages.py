@@ -7,24 +7,26 @@ grade that the real path gives. Raises InfraError where the environment itself d
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
+from programsmith.adversaries.cut import MOST, Choice, cut
 from programsmith.bundle.controls import Files, program
 from programsmith.bundle.grade import Grade, grade_all
 from programsmith.bundle.render import read_payload
 from programsmith.bundle.stages import opened_stages
-from programsmith.bundle.twin import without_public
 from programsmith.checks.base import Scene
 from programsmith.errors import InfraError
+from programsmith.payload.table.form import digest
 from programsmith.payload.verifier.build_step import Built, build
-from programsmith.payload.verifier.environment import COMPILE, EXECUTABLE, SUBMISSION, case_env
+from programsmith.payload.verifier.environment import BASE_ENV, COMPILE, EXECUTABLE, SUBMISSION, case_env
 from programsmith.payload.verifier.launcher import LauncherError, Mount, Request, Result
 from programsmith.payload.verifier.launchers import Launchers
 from programsmith.payload.verifier.limits import build_limits
-from programsmith.payload.verifier.model import FileEntry
+from programsmith.payload.verifier.model import FileEntry, GradedCase
 from programsmith.payload.verifier.tree import tree_digest, write_tree
 
 
@@ -76,27 +78,65 @@ def ran(scene: Scene, found: Launchers, tree: Sequence[FileEntry], argv: Sequenc
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Graded:
-    """A grade on the held-out cases, the verifier's out folder, and whether bundle and submission are as before."""
+    """A grade, the verifier's out folder, and whether bundle and submission are as before. `log` is the build's end."""
 
     grade: Grade
     out: Path
     is_same: bool
 
+    @property
+    def words(self) -> Mapping[str, str]:
+        """The word of each held-out case."""
+        found: Mapping[str, str] = self.grade.details["cases"]["held_out"]
+        return found
 
-def graded(scene: Scene, submissions: Mapping[str, Sequence[FileEntry]]) -> dict[str, Graded]:
-    """Grade submissions in one verifier; their names are those of folders in the scratch folder. Raises InfraError."""
-    bundle = without_public(scene.bundle, scene.scratch / "held_out")
+    @property
+    def log(self) -> bytes:
+        """The end of what the build said."""
+        return (self.out / "build.log").read_bytes()
+
+
+def graded(
+    scene: Scene,
+    submissions: Mapping[str, Sequence[FileEntry]],
+    cases: Sequence[GradedCase],
+    limits: Mapping[str, float] = MappingProxyType({}),
+) -> dict[str, Graded]:
+    """Grade submissions in one verifier, on a few cases of the bundle; `limits` replaces limits of a case.
+
+    The verifier is the bundle's own, and so is everything else that it grades by. Names of submissions are those of
+    folders in the scratch folder. Raises InfraError.
+    """
+    bundle = scene.scratch / "few"
+    sides = dataclasses.replace(scene.sides, held_out=tuple(cases))
+    cut(sides, scene.bundle, Choice(count=len(cases), limits=limits, whole=False), bundle)
     places = {name: scene.scratch / name for name in submissions}
     for name, files in submissions.items():
         write_tree(str(places[name]), files)
     before, whole = {name: _digest(place) for name, place in places.items()}, _digest(bundle)
     outs = {scene.scratch / f"{name}.out": place for name, place in places.items()}
-    grades = grade_all(bundle, outs, scene.environments, scene.owner_secret)
+    grades = grade_all(bundle, outs, scene.environments)
     kept = _digest(bundle) == whole
     return {
         name: Graded(grade=found, out=out, is_same=kept and _digest(places[name]) == before[name])
         for name, found, out in zip(submissions, grades, outs, strict=True)
     }
+
+
+def some(scene: Scene, most: int = MOST) -> tuple[GradedCase, ...]:
+    """The first held-out cases by id; no two of them look the same to a program."""
+    return distinct(scene.sides.held_out, most)
+
+
+def distinct(cases: Iterable[GradedCase], most: int = MOST) -> tuple[GradedCase, ...]:
+    """The first of the cases that a table can tell apart."""
+    given = tuple(cases)
+    names, base = sorted({name for c in given for name, _ in c.case.env}), dict(BASE_ENV)
+    found: dict[str, GradedCase] = {}
+    for case in given:
+        if len(found) < most:
+            found.setdefault(digest(case.case, names, base), case)
+    return tuple(found.values())
 
 
 def _digest(folder: Path) -> str:
@@ -105,6 +145,6 @@ def _digest(folder: Path) -> str:
             str(p.relative_to(folder)).encode("utf-8", "surrogateescape"), "file", p.lstat().st_mode, p.read_bytes()
         )
         for p in sorted(folder.rglob("*"))
-        if p.is_file()
+        if p.is_file() and not p.is_symlink()
     ]
     return tree_digest(entries)

@@ -5,19 +5,27 @@ So no bundle can bring a verifier of its own with a defence left out, whatever i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
+from programsmith.bundle.render import read_payload
 from programsmith.bundle.zipapp import check_pyz, verify_pyz
 from programsmith.checks.base import Row, Scene, first
 
-PROGRAMS = {"tests/verify.pyz": verify_pyz, "environment/app/check": check_pyz}
+PROGRAMS: Mapping[str, Callable[[], bytes]] = {
+    "tests/verify.pyz": verify_pyz,
+    "environment/app/check": check_pyz,
+    "tests/test.sh": partial(read_payload, "harbor", "test.sh"),
+    "solution/solve.sh": partial(read_payload, "harbor", "solve.sh"),
+    "solution/open.py": partial(read_payload, "solution", "open.py"),
+}
 
 
 def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:  # noqa: ARG001 - every check has the same form
-    """Compare both."""
+    """Compare each."""
     found = [
-        f"{path} is another program"
+        f"{path}: wanted the program of this installation, got another"
         for path, made in PROGRAMS.items()
         if path not in scene.files or scene.files[path].content != made()
     ]

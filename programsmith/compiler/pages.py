@@ -1,4 +1,4 @@
-"""The pages that are made from code: README's table of the pipeline, docs/spec.md, docs/reruns.md.
+"""The pages that are made from code: README's table of the pipeline, docs/spec.md, docs/reruns.md, docs/checks.md.
 
 In: the plan, the spec's schema, a checkout. Out: the pages rewritten; a test keeps them equal to what they are made of.
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from programsmith.compiler.plan import EVERY, STEPS, Step
 from programsmith.compiler.reruns import NOTES, OTHERS, RULES, Reruns, reruns
-from programsmith.rulebook.load import packaged_rules, packaged_schema
+from programsmith.rulebook.load import Rulebook, packaged_rules, packaged_schema
 from programsmith.spec.docs import fields, spec_page
 from programsmith.spec.unavailable import RUNS, said
 
@@ -50,6 +50,14 @@ def write_pages(root: Path) -> None:
     readme.write_text("\n".join([*others[:at], *rows(STEPS), *others[at:]]) + "\n", encoding="utf-8")
     (root / "docs" / "spec.md").write_text(spec_page(packaged_schema("spec")), encoding="utf-8")
     (root / "docs" / "reruns.md").write_text(reruns_page(), encoding="utf-8")
+    (root / "docs" / "checks.md").write_text(_checks_page(), encoding="utf-8")
+
+
+def _checks_page() -> str:
+    from programsmith.checks.page import checks_page  # noqa: PLC0415 - nothing else of a compiler's needs the checks
+
+    book = Rulebook(None)
+    return checks_page(book.load("checks"), book.load("defences"))
 
 
 def changes() -> list[str]:

@@ -140,7 +140,7 @@ STEPS: tuple[Step, ...] = (
         writes=("r/static.ok",),
         says=(Word.PASS, Word.FAIL),
         rules=("checks",),
-        payload=(*LAUNCH, "table", "probes", "submission"),
+        payload=(*LAUNCH, "table", "probes", "submission", "bundle", "harbor", "solution"),
         per_revision=True,
     ),
     Step(

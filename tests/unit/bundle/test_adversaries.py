@@ -14,17 +14,15 @@ from programsmith.adversaries.cut import Choice, Cuts, cut
 from programsmith.adversaries.registry import adversaries, chosen, defences
 from programsmith.adversaries.run import HACKED, NO_CASE, STOPPED, Ground, attack
 from programsmith.adversaries.weaken import Spoils, weak_program, weaken
-from programsmith.blocks import create, probe, static
+from programsmith.blocks import create, probe
 from programsmith.bundle.controls import table
 from programsmith.bundle.grade import grade
-from programsmith.bundle.manifest import digests
 from programsmith.bundle.sides import read_sides
 from programsmith.bundle.solution import solution
 from programsmith.bundle.tree import read_bundle
 from programsmith.bundle.zipapp import verify_pyz
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.payload.verifier.tree import write_tree
-from programsmith.records import codec
 from programsmith.records.outcome import Word
 from programsmith.rulebook.load import Rulebook
 
@@ -112,19 +110,6 @@ def test_a_defence_that_nothing_removes_is_refused(toy, tmp_path):
     sides = read_sides(toy.bundle)
     with pytest.raises(KeyError, match="luck"):
         weaken(toy.bundle, "luck", tmp_path / "weak", spoils(toy, sides))
-
-
-@pytest.mark.parametrize("defence", sorted(DEFENCES))
-def test_a_check_goes_red_on_a_bundle_that_lacks_a_defence(toy, tmp_path, defence):
-    weak = weaken(toy.bundle, defence, tmp_path / "weak", spoils(toy, read_sides(toy.bundle)))
-    toy.bundle.rename(tmp_path / "whole")
-    weak.rename(toy.bundle)
-    tree, files = digests(read_bundle(toy.bundle).values())
-    codec.dump(toy.path("r/manifest.json"), dataclasses.replace(toy.manifest, tree=tree, files=files))
-    cheap = [name for name in DEFENCES[defence].watched_by if name != "egress"]
-    rows = [row for row in BOOK.load("checks")["checks"] if row["id"] in cheap]
-    toy.rules = {"checks": {"checks": rows}}
-    assert static.run(toy.job("static")).word is Word.FAIL
 
 
 def test_a_bundle_whose_verifier_lacks_a_defence_is_hacked(toy, tmp_path):

@@ -1,6 +1,6 @@
 /* Tries every way out that it knows and prints one line per way: `NAME open` or `NAME shut ERRNO`.
  * In: argv = TCP port, UDP port, name of an abstract socket, path of a socket, then addresses. Each listener of the
- * other side answers what it gets; a way is open when the answer arrives. */
+ * other side answers what it gets; a way is open when the answer arrives. In a submission, argv is what arguments.txt says. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stddef.h>
@@ -57,8 +57,29 @@ static void try_unix(const char *name, const char *path, int abstract)
     say(name, "", ask(AF_UNIX, SOCK_STREAM, &place, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + size + 1)));
 }
 
+/* The words of arguments.txt behind the program's name; how many there are, 0 where there is no such file. */
+static int read_words(char **words, int most)
+{
+    static char text[4096];
+    FILE *file = fopen("/app/submission/arguments.txt", "re");
+    int count = 1;
+    if (!file)
+        return 0;
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    for (char *word = strtok(text, " \n"); word && count < most; word = strtok(NULL, " \n"))
+        words[count++] = word;
+    return count;
+}
+
 int main(int argc, char **argv)
 {
+    char *words[64];
+    int count = read_words(words, 64);
+    if (count) {
+        argc = count;
+        argv = words;
+    }
     if (argc < 5)
         return 2;
     for (int i = 5; i < argc; i++) {
