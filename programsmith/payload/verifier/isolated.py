@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from programsmith.payload.verifier import isolation, seccomp
-from programsmith.payload.verifier.host import counted_before, falls_silent, pids_bind
+from programsmith.payload.verifier.host import counted_before, falls_silent, is_readable, pids_bind
 from programsmith.payload.verifier.launcher import LauncherError, Request, Result, View
 from programsmith.payload.verifier.pump import Pump
 from programsmith.payload.verifier.settle import Used, settle
@@ -30,7 +30,7 @@ from programsmith.payload.verifier.wire import Bind, Flag, Order, Report, Right,
 _DEPTH = 128  # of a work directory that is read back
 _STACK, _STACK_MOST, _OPEN_FILES = 8 << 20, 64 << 20, 256
 _OWN_MEMORY = 16 << 20  # room inside the memory group for what starts the program
-_CPU_PERIOD, _SILENCE = 0.025, 10.0  # seconds
+_CPU_PERIOD, _SILENCE, _FIRST_WORD = 0.025, 10.0, 5.0  # seconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +147,8 @@ class IsolatedLauncher:
         kill, report = True, Report()
         try:
             flow = self._pump(init, launch).run()
+            if flow.over == "output" and not flow.status:
+                is_readable(init.status, _FIRST_WORD)  # a program may outrun the word that it started
             kill, report = flow.over is not None, decode_report(flow.status)
         finally:
             fault = init.end(kill=kill, done=report.complete)
