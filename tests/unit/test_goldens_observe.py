@@ -217,8 +217,13 @@ MASK = r'{"kind": "mask", "pattern": "\\d{4}"}'
 def test_a_case_may_waver_as_its_spec_compares_and_gets_that_comparator_only_where_it_does(
     scripted, word, compare, dropped, varies
 ):
-    seen = allowing(scripted, **compare).observe(Case(argv=(word.encode(),), files=FILES))
-    assert (seen.dropped, seen.varies) == (dropped, varies)
+    watching = allowing(scripted, **compare)
+    for _ in range(20):  # of two outcomes, four launches show one alone in an eighth of all tries
+        seen = watching.observe(Case(argv=(word.encode(),), files=FILES))
+        assert seen.dropped == dropped
+        if seen.varies == varies:
+            return
+    pytest.fail(f"never {varies}")
 
 
 def test_a_suspect_that_wavers_as_it_may_is_no_flake(scripted):
