@@ -1,7 +1,7 @@
 """What grading costs, beside a bare loop over the same cases and beside a sequential verifier with scans.
 
-`python benchmarks/verifier.py [--quick] [--json]`. In: nothing. Out: what bars.py prints; exit code 1 where a bar is
-missed. Each of the three builds the submission and runs every case: this verifier as the pipeline runs it, on a bundle
+`python benchmarks/verifier.py [--quick] [--rounds N] [--json]`. In: nothing. Out: what bars.py prints; exit code 1 where
+a bar is missed. Each of the three builds the submission and runs every case: this verifier as the pipeline runs it, on a bundle
 with sealed cases, isolated, in two slots; a loop of subprocess.run without isolation; scans.py step by step. A run that
 does not find the submission right ends the benchmark. Isolation and stability are launch.py's own rows, and a right
 submission graded whole under load. Without a C compiler, strace or a static C library rows are `missing`.
@@ -100,8 +100,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="few rounds, at most 40 seconds")
     parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--rounds", type=int, help="how often each program is graded in each way")
     options = parser.parse_args()
     amount = QUICK if options.quick else WHOLE
+    amount = replace(amount, rounds=options.rounds or amount.rounds)
     answer = Answer("verifier", quick=options.quick, versions={"programsmith": __version__})
     with tempfile.TemporaryDirectory(prefix="programsmith-verifier.") as folder:
         Path(folder).chmod(0o755)
