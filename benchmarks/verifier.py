@@ -1,10 +1,11 @@
 """What grading costs, beside a bare loop over the same cases and beside a sequential verifier with scans.
 
-`python benchmarks/verifier.py [--quick] [--rounds N] [--json]`. In: nothing. Out: what bars.py prints; exit code 1 where
-a bar is missed. Each of the three builds the submission and runs every case: this verifier as the pipeline runs it, on a bundle
-with sealed cases, isolated, in two slots; a loop of subprocess.run without isolation; scans.py step by step. A run that
-does not find the submission right ends the benchmark. Isolation and stability are launch.py's own rows, and a right
-submission graded whole under load. Without a C compiler, strace or a static C library rows are `missing`.
+`python benchmarks/verifier.py [--quick] [--rounds N] [--json]`. In: nothing. Out: what bars.py prints; exit code 1
+where a bar is missed. Each of the three builds the submission and runs every case: this verifier as the pipeline runs
+it, on a bundle with sealed cases, isolated, in two slots; a loop of subprocess.run without isolation; scans.py step
+by step. A run that does not find the submission right ends the benchmark. Isolation and stability are launch.py's own
+rows, and a right submission graded whole under load. Without a C compiler, strace or a static C library rows are
+`missing`.
 """
 
 from __future__ import annotations
