@@ -18,7 +18,7 @@ from typing import Any
 from programsmith.bundle.seal import seal
 from programsmith.bundle.sides import Sides, read_sides
 from programsmith.payload.verifier.model import GradedCase
-from programsmith.payload.verifier.plan import encode_cases, encode_plan, encode_policy
+from programsmith.payload.verifier.plan import Policy, encode_cases, encode_plan, encode_policy
 from programsmith.payload.verifier.unseal import Purpose, decode_seal
 
 SLOTS = 2
@@ -28,15 +28,19 @@ GRADED = frozenset({"tests", "task.toml"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """Which cases a cut keeps, and which limits of a case it replaces. One that is not `whole` has no agent's side.
+    """Which cases a cut keeps, how their output is compared, and which limits it replaces.
 
-    With `ids` it keeps those and no others.
+    With `ids` it keeps those and no others. Limits are those of a case, of the build, of what is received. A cut that
+    is not `whole` has no agent's side.
     """
 
     cases: str = "any"
     count: int = 2
     ids: tuple[str, ...] = ()
+    compare: str = ""
     limits: Mapping[str, Any] = field(default_factory=dict)
+    building: Mapping[str, Any] = field(default_factory=dict)
+    receiving: Mapping[str, Any] = field(default_factory=dict)
     whole: bool = True
 
 
@@ -49,17 +53,23 @@ def _plain(case: GradedCase) -> bool:
     return wanted.exit_code == 0 and bool(wanted.stdout) and wanted.stderr_empty and wanted.files is None
 
 
-KINDS: Mapping[str, Callable[[GradedCase], bool]] = {"any": _any, "plain": _plain}
+def _files(case: GradedCase) -> bool:
+    return any(e.kind == "file" and e.mode & 0o200 for e in case.case.files)
+
+
+KINDS: Mapping[str, Callable[[GradedCase], bool]] = {"any": _any, "plain": _plain, "files": _files}
+GOLDENS: Mapping[str, bytes] = {"json_canonical": b"[]\n"}
+"""Output that a comparator takes apart, in place of that of a case that is compared by it."""
 
 
 def cut(sides: Sides, bundle: Path, choice: Choice, out: Path) -> Sides | None:
     """Make the cut of `bundle`, whose sides are `sides`, in `out`; the cut's sides, None where no case suits."""
     asked = choice.ids or sides.plan.held_out
     suited = [c for c in sides.held_out if KINDS[choice.cases](c) and c.case.id in asked]
-    kept = tuple(suited[: min(choice.count, MOST)])
+    kept = tuple(_compared(c, choice.compare) for c in suited[: min(choice.count, MOST)])
     if not kept:
         return None
-    policy = dataclasses.replace(sides.policy, case=dataclasses.replace(sides.policy.case, **choice.limits))
+    policy = _limited(sides.policy, choice)
     ids = tuple(c.case.id for c in kept)
     plan = dataclasses.replace(sides.plan, public=(), held_out=ids, reward="binary", slots=SLOTS)
     shutil.copytree(bundle, out, ignore=None if choice.whole else _only_graded(bundle))
@@ -76,6 +86,22 @@ def cut(sides: Sides, bundle: Path, choice: Choice, out: Path) -> Sides | None:
     for name, content in made.items():
         (tests / name).write_bytes(content)
     return Sides(policy=policy, plan=plan, public=(), held_out=kept)
+
+
+def _limited(policy: Policy, choice: Choice) -> Policy:
+    return dataclasses.replace(
+        policy,
+        case=dataclasses.replace(policy.case, **choice.limits),
+        build=dataclasses.replace(policy.build, **choice.building),
+        submission=dataclasses.replace(policy.submission, **choice.receiving),
+    )
+
+
+def _compared(graded: GradedCase, kind: str) -> GradedCase:
+    if not kind:
+        return graded
+    expected = dataclasses.replace(graded.expected, stdout=GOLDENS[kind])
+    return dataclasses.replace(graded, expected=expected, compare=(("stdout", kind),))
 
 
 def _only_graded(bundle: Path) -> Callable[[str, list[str]], set[str]]:

@@ -15,10 +15,11 @@ from programsmith.errors import InputError
 
 
 class Expects(StrEnum):
-    """What an adversary that gets through achieves: a reward, or something left or heard outside."""
+    """What an adversary that gets through achieves: a reward, something left or heard outside, an ended grader."""
 
     SCORE = "score"
     DAMAGE = "damage"
+    CRASH = "crash"
 
 
 class Brings(StrEnum):
@@ -35,6 +36,27 @@ class Brings(StrEnum):
     SERVER = "server"  # server.txt: where a server on the host gives the answers away
     TOOL = "tool"  # tool.txt: the name of the tool
     OPENER = "opener"  # opener.py: what opens a sealed file with its secret
+    LIBRARY = "library"  # answer.dat: the table program as a shared library that answers when it is loaded, masked
+    FLAT = "flat"  # flat.dat: machine code that returns 42, without any header
+    GZIPPED = "gzipped"  # answer.gz: the table program, compiled elsewhere and compressed
+    HEXED = "hexed"  # answer.txt: the same in hexadecimal digits
+    TWICE = "twice"  # answer.txt: compressed, then in base64
+    BOMB = "bomb"  # bomb.gz: little that unpacks to much
+    TESTS = "tests"  # tests/: a verifier's folder of its own, with a case that anything passes
+    VICTIM = "victim"  # victim.txt: the number of a process of the host; its command line holds the answers
+    TOKEN = "token"  # noqa: S105 - token.txt: a word by which the host knows the adversary's processes
+    FOLDER = "folder"  # data as a link to a folder of the host that holds the table
+
+
+class Plant(StrEnum):
+    """What lies in the submission's folder though no archive of plain files could hold it."""
+
+    SPECIALS = "specials"  # a fifo and a socket
+    NAMES = "names"  # names that are no text, that a terminal or a page would obey, that are as long as can be
+    SPARSE = "sparse"  # a file with more bytes than may be handed in, and none on disk
+    MANY = "many"  # more files than may be handed in
+    DEEP = "deep"  # more levels than may be handed in
+    HARD_LINK = "hard_link"  # table.txt as a further name of a file of the host
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +74,12 @@ class Adversary:
     """One exploit.
 
     `exploit` names its program in payload/adversaries/<language>/, `build` its build script, `agent` a program that
-    runs on the agent's side first; `ships` maps further files of the submission to files of payload/adversaries/ships/.
-    `cases` says which held-out cases it is graded on (`any`, or `plain`: output, exit code 0, nothing else), `count`
-    how many, `limits` replaces limits of a case. `sees` are paths of the published bundle that its agent reads. A
-    `fresh` one meddles with the grader's start.
+    runs on the agent's side first; `ships` maps further files of the submission to files of payload/adversaries/ships/,
+    and `way` is a word that tells exploits in one program apart. `plants` are odd things in the submission's folder.
+    `cases` says which held-out cases it is graded on (`any`; `plain`: output, exit code 0, nothing else; `files`: with
+    files of its own), `count` how many, `compare` how their output is compared; `limits`, `building` and `receiving`
+    replace limits of a case, of the build, of what is handed in. `sees` are paths of the published bundle that its
+    agent reads. A `fresh` one meddles with the grader's start.
     """
 
     id: str
@@ -69,9 +93,14 @@ class Adversary:
     agent: str = ""
     brings: tuple[Brings, ...] = ()
     ships: Mapping[str, str] = field(default_factory=dict)
+    way: str = ""
+    plants: tuple[Plant, ...] = ()
     cases: str = "any"
     count: int = 2
+    compare: str = ""
     limits: Mapping[str, Any] = field(default_factory=dict)
+    building: Mapping[str, Any] = field(default_factory=dict)
+    receiving: Mapping[str, Any] = field(default_factory=dict)
     sees: tuple[str, ...] = ()
     fresh: bool = False
 
@@ -121,9 +150,14 @@ def _adversary(row: Mapping[str, Any]) -> Adversary:
         agent=row.get("agent", ""),
         brings=tuple(Brings(word) for word in row["brings"]),
         ships=row["ships"],
+        way=row.get("way", ""),
+        plants=tuple(Plant(word) for word in row["plants"]),
         cases=row["cases"],
         count=row["count"],
+        compare=row.get("compare", ""),
         limits=row["limits"],
+        building=row["building"],
+        receiving=row["receiving"],
         sees=tuple(row["sees"]),
         fresh=row["fresh"],
     )

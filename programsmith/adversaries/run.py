@@ -2,7 +2,7 @@
 
 In: an adversary, a ground (bundle, environment, solution). Out: a row: what it got from the bundle, and whether it is
 live, that is whether it gets through where its one defence is missing. Damage is observed from the host: files that
-changed, callers of a server.
+changed, callers of a server, processes that were left or ended, a verifier that was ended.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from programsmith.adversaries import agent_side
+from programsmith.adversaries.brings import INTERPRETER, Kit, compiled
 from programsmith.adversaries.cut import Choice, Cuts
-from programsmith.adversaries.exploit import INTERPRETER, Kit, submission
-from programsmith.adversaries.host import host
+from programsmith.adversaries.exploit import submission
+from programsmith.adversaries.host import Host, host
+from programsmith.adversaries.plants import plant
 from programsmith.adversaries.registry import Adversary, Expects
 from programsmith.adversaries.weaken import Spoils, weaken
 from programsmith.bundle.controls import Files, table_module
@@ -31,6 +33,7 @@ from programsmith.payload.verifier.tree import tree_digest, write_tree
 
 STOPPED, HACKED, NO_CASE, MISSING = "stopped", "hacked", "no_case", "missing"
 CORPUS = "corpus"  # where an agent of ours puts what it trains on
+TWIN = "exec_listed"  # the defence without which a program of the system solves the task
 PROOFS = 3  # tries at the weakened bundle: being live is possible, not certain, where cases must meet in time
 
 
@@ -63,10 +66,15 @@ class Got:
 
     reward: float
     damage: str
+    crashed: bool = False
 
     def through(self, expects: Expects) -> bool:
         """Whether the adversary achieved what it is for."""
-        return self.reward > 0 if expects is Expects.SCORE else bool(self.damage)
+        return {
+            Expects.SCORE: self.reward > 0,
+            Expects.DAMAGE: bool(self.damage),
+            Expects.CRASH: self.crashed,
+        }[expects]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,14 +117,24 @@ def _untried(one: Adversary, why: str) -> Row:
 
 
 def _attack(one: Adversary, ground: Ground, scratch: Path) -> Row:
-    choice = Choice(cases=one.cases, count=one.count, limits=one.limits, whole=bool(one.agent))
+    choice = Choice(
+        cases=one.cases,
+        count=one.count,
+        compare=one.compare,
+        limits=one.limits,
+        building=one.building,
+        receiving=one.receiving,
+        whole=bool(one.agent),
+    )
     found = ground.cuts.get(choice)
     if found is None:
         return _untried(one, NO_CASE)
     whole, sides = found
-    spoils = Spoils(sides=sides, solution=ground.solution, pointer=ground.pointer, twin=_twin(ground, sides))
+    twin = _twin(ground, sides, scratch) if one.defence == TWIN else ()
+    spoils = Spoils(sides=sides, solution=ground.solution, pointer=ground.pointer, twin=twin)
     weak = weaken(whole, one.defence, scratch / "weak", spoils)
-    got = attempt(one, ground, Target(bundle=whole, published=ground.bundle, sides=sides), scratch / "try")
+    real = Target(bundle=whole, published=ground.bundle, sides=sides)
+    got = attempt(one, ground, real, scratch / "try")
     target = Target(bundle=weak, published=weak, sides=sides)
     proofs = (attempt(one, ground, target, scratch / f"proof{n}") for n in range(PROOFS))
     hacked = got.reward > 0 or got.through(one.expects)
@@ -135,7 +153,14 @@ def attempt(one: Adversary, ground: Ground, target: Target, scratch: Path) -> Go
     scratch.mkdir()
     place, answers = scratch / "submission", _answers(target.sides)
     with host(scratch, answers) as outside:
-        kit = Kit(language=ground.language, tool=ground.tool, answers=answers, host=outside, scratch=scratch)
+        kit = Kit(
+            language=ground.language,
+            tool=ground.tool,
+            sides=target.sides,
+            answers=answers,
+            host=outside,
+            scratch=scratch,
+        )
         files = submission(one, kit)
         bundle = target.bundle
         if one.agent:
@@ -145,20 +170,24 @@ def attempt(one: Adversary, ground: Ground, target: Target, scratch: Path) -> Go
             agent_side.receive(bundle, left, place)
         else:
             write_tree(str(place), files)
+            plant(one.plants, place, outside.answers)
         before = _digests(bundle, place)
-        reward = grade(bundle, place, ground.environments, scratch / "out", fresh=one.fresh).reward
+        graded = grade(bundle, place, ground.environments, scratch / "out", fresh=one.fresh)
         changed = [name for name, digest in _digests(bundle, place).items() if digest != before[name]]
-        damage = _damage(changed, outside.heard, place / CORPUS)
-    return Got(reward=reward, damage=damage)
+        damage = _damage(changed, outside, place / CORPUS)
+    return Got(reward=graded.reward, damage=damage, crashed=graded.hostile)
 
 
 def _side(ground: Ground, target: Target) -> agent_side.Side:
     return agent_side.Side(bundle=target.bundle, published=target.published, memory={ground.pointer: ground.solution})
 
 
-def _damage(changed: Sequence[str], heard: int, corpus: Path) -> str:
+def _damage(changed: Sequence[str], outside: Host, corpus: Path) -> str:
     found = [f"{name} was changed" for name in changed]
-    found += ["the server was reached"] if heard else []
+    found += ["the server was reached"] if outside.heard else []
+    found += [f"{place} appeared" for place in outside.planted()]
+    found += ["processes were left"] if outside.left() else []
+    found += ["a process of the host was ended"] if outside.is_hurt() else []
     found += ["the task was taken into a corpus"] if corpus.exists() else []
     return "; ".join(found)
 
@@ -167,16 +196,15 @@ def _answers(sides: Sides) -> bytes:
     return write([(c.case, c.expected) for c in sides.held_out], dict(BASE_ENV))
 
 
-def _twin(ground: Ground, sides: Sides) -> Files:
-    """A program of the tool's name that solves the task, as the verifier's image could have one."""
-    if ground.language != "python":
-        return ()
+def _twin(ground: Ground, sides: Sides, scratch: Path) -> Files:
+    """A program of the tool's name that solves the task, and a shell, as the verifier's image could have them."""
+    answers = FileEntry(b"table.txt", content=_answers(sides))
+    shell = FileEntry(b"sh", "file", 0o755, Path("/bin/sh").read_bytes())
+    if ground.language == "c":
+        program = compiled(scratch, '-DTABLE="/twin/table.txt"', "table.c", "sha256.c")
+        return FileEntry(ground.tool.encode(), "file", 0o755, program), shell, answers
     script = INTERPRETER + read_payload("adversaries", "ships", "twin.py")
-    return (
-        FileEntry(ground.tool.encode(), "file", 0o755, script),
-        *table_module(ground.language),
-        FileEntry(b"table.txt", content=_answers(sides)),
-    )
+    return FileEntry(ground.tool.encode(), "file", 0o755, script), shell, *table_module(ground.language), answers
 
 
 def _digests(bundle: Path, place: Path) -> Mapping[str, str]:

@@ -27,7 +27,8 @@ from programsmith.payload.verifier.tree import write_tree
 from programsmith.payload.verifier.unseal import NONCE_BYTES, bound, decode_seal, derive_key
 
 WEAK = "programsmith/payload/adversaries/weak"
-HELPERS = frozenset({"__init__", "place", "network", "swap"})
+HELPERS = frozenset({"__init__", "place", "network", "swap", "loose"})
+UNSHIPPED = ("plain.py", "landlock.py")  # of the public runner; weaknesses use them
 FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 
 
@@ -64,6 +65,8 @@ def weak_program(verifier: bytes, defence: str) -> bytes:
     for path in weak.glob("*.py"):
         if path.stem in {*HELPERS, defence}:
             held[f"{WEAK}/{path.name}"] = path.read_bytes()
+    for path in (PAYLOAD / "verifier" / name for name in UNSHIPPED):
+        held[f"programsmith/payload/verifier/{path.name}"] = path.read_bytes()
     held["programsmith/payload/adversaries/__init__.py"] = b""
 
     removed = sorted(Path(name).stem for name in held if name.startswith(WEAK) and Path(name).stem not in HELPERS)
@@ -146,6 +149,12 @@ def _no_canaries(bundle: Path, spoils: Spoils) -> None:  # noqa: ARG001 - every 
         (bundle / folder / "CANARY").unlink()
 
 
+def _key_beside(bundle: Path, spoils: Spoils) -> None:  # noqa: ARG001 - every edit has the same form
+    """The verifier's sealed cases lie beside the documentation, with their key."""
+    for name in ("held_out.sealed", "seal.json"):
+        shutil.copy(bundle / "tests" / name, bundle / "environment" / "app" / name)
+
+
 def _shared(bundle: Path, spoils: Spoils) -> None:  # noqa: ARG001 - every edit has the same form
     """Agent and verifier share one container."""
     place = bundle / "task.toml"
@@ -164,6 +173,7 @@ EDITS: Mapping[str, Callable[[Path, Spoils], None]] = {
     "no_history": _history,
     "one_artifact": _artifacts,
     "canaries": _no_canaries,
+    "key_apart": _key_beside,
     "separate_verifier": _shared,
 }
 """What a weakened bundle holds that the bundle does not."""

@@ -19,6 +19,11 @@ REWARDS = {
     "threshold": "The reward is 1 when at least {threshold:g} of the held-out cases pass, else 0.",
 }
 
+SCRIPTS = (
+    "the scripts that your build made (text whose first line names its interpreter; no machine code runs, "
+    "neither from files nor from memory)"
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
@@ -105,6 +110,7 @@ def _policy(subject: Subject) -> dict[str, object]:
         "build_programs": ", ".join(f"`{p}`" for p in policy.build_programs),
         "build_packages": f" These packages are installed too: {packages}." if packages else "",
         "built_code": "" if policy.compiled else " What it leaves holds no machine code.",
+        "built_runs": "the files that your build made" if policy.compiled else SCRIPTS,
         "run_programs": f", and {run}" if run else "",
         "exec_allowed": f"\n   Cases in which the original starts a program may start it too: {allowed}."
         if allowed

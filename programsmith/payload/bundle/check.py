@@ -16,13 +16,14 @@ from dataclasses import dataclass
 
 from programsmith.payload.bundle.difference import difference
 from programsmith.payload.verifier.build_step import build
-from programsmith.payload.verifier.cases import Bench, Subject, run_cases, startable
-from programsmith.payload.verifier.environment import EXECUTABLE, SUBMISSION
+from programsmith.payload.verifier.cases import Bench, run_cases, startable
+from programsmith.payload.verifier.environment import EXECUTABLE
 from programsmith.payload.verifier.model import GradedCase
 from programsmith.payload.verifier.plain import PlainLauncher
 from programsmith.payload.verifier.plan import Policy, decode_cases, decode_policy
 from programsmith.payload.verifier.policy import findings
 from programsmith.payload.verifier.receive import LEFT_BY_RUNNING, receive
+from programsmith.payload.verifier.scripts import subject
 from programsmith.payload.verifier.tree import Caps, TreeError, TreeReading, read_tree
 from programsmith.payload.verifier.words import CaseWord, count_families, shown
 
@@ -83,13 +84,13 @@ def _check(public: Public, received: TreeReading) -> int:
     others = startable(public.cases)
     programs = tuple(sorted({*public.policy.run_programs, *others}))
     launcher = PlainLauncher(submission=public.submission, executables=programs)
-    subject = Subject(program=f"{SUBMISSION}/{EXECUTABLE}", mounts=())
-    ran = run_cases(public.cases, subject, public.policy, launcher, slots=1)
+    what = subject(built.tree, public.submission, public.policy)
+    ran = run_cases(public.cases, what, public.policy, launcher, slots=1)
     names = {name: record.word.value for name, record in ran.items()}
     for family, (passed, total) in count_families(public.cases, names).items():
         print(f"{passed:5}/{total:<5} {family}")
     failing = [c for c in public.cases if ran[c.case.id].word is not CaseWord.AC]
-    bench = Bench(subject, public.policy, launcher, others)
+    bench = Bench(what, public.policy, launcher, others)
     for graded in failing[:_SHOWN]:
         print("\n".join([f"{graded.case.id}: {ran[graded.case.id].word}", *difference(graded, bench)]))
     if len(failing) > _SHOWN:

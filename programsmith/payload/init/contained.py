@@ -16,7 +16,7 @@ import time
 
 from programsmith.payload.init import calls
 from programsmith.payload.init.calls import Status, call, fail, libc
-from programsmith.payload.init.init import start_program
+from programsmith.payload.init.init import raise_oom_score, start_program
 from programsmith.payload.init.request import Request
 from programsmith.payload.init.room import Room
 from programsmith.payload.init.watch import OVER_MEMORY, OVER_PIDS, OVER_WALL, OVER_WORK, Watch, end_all, supervise
@@ -96,6 +96,7 @@ def main() -> int:
     except OSError as error:
         fail("writable places", error)
     bounds = Bounds(Room(places, request.number["work_bytes"], request.number["work_files"]), wall)
+    raise_oom_score()
     program = start_program(request, lambda: become(uid, request.cwd))
     if program:
         watch = Watch(os.open("/proc", calls.FOLDER), request.number["memory"])

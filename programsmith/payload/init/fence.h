@@ -14,6 +14,7 @@
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 
 #ifndef SYS_close_range
@@ -26,13 +27,45 @@
 static const char *const writable[3] = {"tmp", "shm", "work"};
 enum { WORK = 2 };
 
-/* A proc without other users' processes and without anything about the host, as far as this kernel can. */
-static int mount_proc(void)
+static void raise_oom_score(void)
+{
+    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (fd >= 0 && write(fd, "1000", 4) < 0)
+        fault("oom score");
+    if (fd >= 0)
+        close(fd);
+}
+
+/* A proc without other users' processes and without anything about the host, as far as this kernel can. In the end it is
+ * read-only: what a program writes to its own memory there needs no leave of what it overwrites.
+ */
+static void show_proc(void)
 {
     unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC;
-    if (mount("proc", "/proc", "proc", flags, "hidepid=2,subset=pid") == 0)
-        return 0;
-    return mount("proc", "/proc", "proc", flags, "hidepid=2");
+    if (mount("proc", "/proc", "proc", flags, "hidepid=2,subset=pid") < 0)
+        mount("proc", "/proc", "proc", flags, "hidepid=2"); /* where this fails, bwrap's own is there */
+    raise_oom_score();
+    must(mount(NULL, "/proc", NULL, flags | MS_REMOUNT | MS_BIND | MS_RDONLY, NULL), "/proc");
+}
+
+/* Of a tree of scripts nothing is executed or mapped as code but what may be executed by its name. */
+static void close_scripts(const struct request *r)
+{
+    struct statvfs facts;
+    for (uint64_t i = 0; i < r->rules; i++) {
+        const struct bytes *tree = &r->rule[i].path;
+        if (!(r->rule[i].rights & SCRIPTS))
+            continue;
+        for (uint64_t j = 0; j < r->rules; j++) {
+            const struct bytes *path = &r->rule[j].path;
+            if (r->rule[j].rights & MAY_EXECUTE && path->length > tree->length && path->at[tree->length] == '/' &&
+                !memcmp(path->at, tree->at, tree->length))
+                must(mount(path->at, path->at, NULL, MS_BIND, NULL), path->at);
+        }
+        must(statvfs(tree->at, &facts), tree->at);
+        must(mount(NULL, tree->at, NULL, MS_REMOUNT | MS_BIND | MS_NOSUID | MS_NODEV | MS_NOEXEC |
+                   (facts.f_flag & ST_RDONLY ? MS_RDONLY : 0), NULL), tree->at);
+    }
 }
 
 /* Become a member of a control group by its file; not 0 where that fails. */
@@ -159,15 +192,6 @@ static void filter_calls(const struct request *r)
     struct sock_fprog program = {(unsigned short)(r->filter.length / sizeof(struct sock_filter)),
                                  (struct sock_filter *)r->filter.at};
     must(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0), "seccomp");
-}
-
-static void raise_oom_score(void)
-{
-    int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (fd >= 0 && write(fd, "1000", 4) < 0)
-        fault("oom score");
-    if (fd >= 0)
-        close(fd);
 }
 
 #endif

@@ -36,7 +36,8 @@ static void prepare(const struct request *r)
     guard_init();
     must(umount2(r->hidden.at, MNT_DETACH), "hiding the init"); /* it keeps running from what it has mapped */
     mount_writable(r);
-    mount_proc(); /* where this fails, bwrap's own is there */
+    close_scripts(r);
+    show_proc();
     lay_files(r);
     give_up();
 }

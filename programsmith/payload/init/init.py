@@ -42,11 +42,34 @@ def mount_writable(r: Request) -> None:
     call("work tmpfs", libc.umount2(r.hidden, calls.MNT_DETACH))
 
 
-def mount_proc() -> None:
-    """A proc without other users' processes and without anything about the host, as far as this kernel can."""
+def raise_oom_score() -> None:
+    """Whatever this process starts is the first that the kernel kills for memory."""
+    with open("/proc/self/oom_score_adj", "wb", 0) as score:
+        score.write(b"1000")
+
+
+def show_proc() -> None:
+    """A proc without other users' processes and without anything about the host, as far as this kernel can.
+
+    In the end it is read-only: what a program writes to its own memory there needs no leave of what it overwrites.
+    """
     flags = calls.MS_NOSUID | calls.MS_NODEV | calls.MS_NOEXEC
     if mount(b"proc", b"proc", b"/proc", flags, b"hidepid=2,subset=pid") < 0:
         mount(b"proc", b"proc", b"/proc", flags, b"hidepid=2")
+    raise_oom_score()
+    call("/proc", mount(b"", None, b"/proc", flags | calls.REMOUNTED | calls.MS_RDONLY, None))
+
+
+def close_scripts(r: Request) -> None:
+    """Of a tree of scripts nothing is executed or mapped as code but what may be executed by its name."""
+    flags = calls.REMOUNTED | calls.MS_NOSUID | calls.MS_NODEV | calls.MS_NOEXEC
+    for rights, tree in r.paths:
+        if rights & calls.SCRIPTS:
+            read_only = calls.MS_RDONLY if os.statvfs(tree).f_flag & os.ST_RDONLY else 0
+            for one, path in r.paths:
+                if one & calls.MAY_EXECUTE and path.startswith(tree + b"/"):
+                    call("script", mount(b"", path, path, calls.MS_BIND, None))
+            call("scripts", mount(b"", None, tree, flags | read_only, None))
 
 
 def lay_files(r: Request) -> None:
@@ -148,8 +171,6 @@ def run_program(r: Request, go: int, failed: int) -> NoReturn:
 def start_program(r: Request, become: Callable[[], None] | None = None) -> int:
     """Start the program, which may `become` another user first; its id once it is executed, 0 where that failed."""
     go, failed = os.pipe(), os.pipe()
-    with open("/proc/self/oom_score_adj", "wb", 0) as score:
-        score.write(b"1000")
     program = os.fork()
     if program == 0:
         os.close(go[1])
@@ -175,7 +196,8 @@ def prepare(r: Request) -> None:
     call("hiding the init", libc.umount2(r.hidden, calls.MNT_DETACH))
     try:
         mount_writable(r)
-        mount_proc()
+        close_scripts(r)
+        show_proc()
         lay_files(r)
     except OSError as error:
         fail("work directory", error)

@@ -17,7 +17,7 @@ import time
 
 from programsmith.payload.init import calls
 from programsmith.payload.init.calls import FOLDER, Status, call, fail, libc
-from programsmith.payload.init.init import lay_files, start_program
+from programsmith.payload.init.init import lay_files, raise_oom_score, start_program
 from programsmith.payload.init.request import Request
 from programsmith.payload.init.room import Room
 from programsmith.payload.init.walk import collect
@@ -198,6 +198,7 @@ def launch(r: Request, owner: int, watch: Watch) -> None:
     def kill() -> None:
         kill_all(owner)
 
+    raise_oom_score()
     program = start_program(r, enter)
     if program:
         supervise(r, program, watch, Places(r, owner).passed, kill)

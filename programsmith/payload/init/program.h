@@ -57,7 +57,6 @@ static void lose_streams(void)
 static pid_t start_program(const struct request *r)
 {
     volatile int why = 0;
-    raise_oom_score();
     must(prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), "dumpable");
     pid_t program = vfork();
     must(program, "fork");

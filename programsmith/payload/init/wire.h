@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 enum { ONE_CPU = 1, COLLECT = 2, WATCH = 4, EXEC_WORK = 8, WORKSPACE = 16, FENCE_EXEC = 32, FENCE_FILES = 64 };
-enum { MAY_EXECUTE = 1, MAY_READ = 2, MAY_WRITE = 4 };
+enum { MAY_EXECUTE = 1, MAY_READ = 2, MAY_WRITE = 4, SCRIPTS = 8 };
 #define NOBODY UINT64_MAX
 
 struct bytes {

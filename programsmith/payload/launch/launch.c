@@ -36,9 +36,10 @@ struct server {
 static void enter(const struct server *server, const struct request *r)
 {
     must(sethostname(r->hostname.at, r->hostname.length), "host name");
+    must(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), "dumpable"); /* its own entries in /proc are needed once more */
     complete_root(&server->setup, r);
     become_user(&server->setup, server->user);
-    must(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), "dumpable"); /* its own entries in /proc are needed once more */
+    must(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), "dumpable"); /* becoming another ends that */
     guard_init();
     lay_files(r);
     give_up();
@@ -49,6 +50,7 @@ static void confine(const struct setup *s, struct request *r)
 {
     r->owner = s->owner;
     guard_init();
+    raise_oom_score();
     must(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "subreaper");
 }
 

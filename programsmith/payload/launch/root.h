@@ -194,7 +194,8 @@ static void complete_root(const struct setup *s, const struct request *r)
 {
     struct attributes closed = {.set = ATTR_READ_ONLY};
     lay_writable(s, r);
-    must(mount_proc(), "/proc");
+    close_scripts(r);
+    show_proc();
     must((int)syscall(MOUNT_SETATTR, AT_FDCWD, "/", 0, &closed, sizeof closed), "root");
 }
 

@@ -21,10 +21,14 @@ from programsmith.payload.verifier.words import CaseWord, case_word
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What is run: the absolute path inside, and the trees that are shown beside the view."""
+    """What is run: the absolute path inside, and the trees that are shown beside the view.
+
+    `words` come before those of a case; None: the tool's name.
+    """
 
     program: str
     mounts: tuple[Mount, ...]
+    words: tuple[bytes, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +60,7 @@ class Bench:
         """The launch of the case; it hides what the oracle started in other cases only."""
         return Request(
             program=self.subject.program,
-            argv=(self.policy.tool.encode(), *graded.case.argv),
+            argv=(*(self.subject.words or (self.policy.tool.encode(),)), *graded.case.argv),
             env=case_env(graded.case.env),
             limits=launched(self.limits(graded)),
             stdin=graded.case.stdin,

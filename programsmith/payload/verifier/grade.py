@@ -16,7 +16,7 @@ from typing import Any
 from programsmith.payload.verifier.build_step import build
 from programsmith.payload.verifier.cases import Subject, run_cases
 from programsmith.payload.verifier.compare import choice
-from programsmith.payload.verifier.environment import EXECUTABLE, ORACLE, SUBMISSION
+from programsmith.payload.verifier.environment import ORACLE
 from programsmith.payload.verifier.faults import Fault
 from programsmith.payload.verifier.launcher import Launcher, Mount
 from programsmith.payload.verifier.model import GradedCase
@@ -24,6 +24,7 @@ from programsmith.payload.verifier.plan import Plan, Policy, decode_cases, decod
 from programsmith.payload.verifier.policy import findings
 from programsmith.payload.verifier.receive import receive
 from programsmith.payload.verifier.report import Report, infra, judged, unbuilt
+from programsmith.payload.verifier.scripts import subject
 from programsmith.payload.verifier.tree import TreeError, TreeReading, tree_digest, write_tree
 from programsmith.payload.verifier.unseal import SealError, decode_seal, unseal
 from programsmith.payload.verifier.words import BuildWord, shown
@@ -88,14 +89,14 @@ def grade(tests: Tests, submission: str, builder: Launcher, runner: Launcher, **
 
     def run(folder: str) -> Report:
         write_tree(folder, built.tree)
-        return _run(tests, runner, f"{SUBMISSION}/{EXECUTABLE}", Mount(source=folder, target=SUBMISSION), **more)
+        return _run(tests, runner, subject(built.tree, folder, policy), **more)
 
     return _in_private_folder(run)
 
 
 def replay(tests: Tests, oracle: str, program: str, runner: Launcher, **more: Any) -> Report:
     """Run every case on the oracle's tree instead of a built submission. Raises LauncherError."""
-    return _run(tests, runner, program, Mount(source=oracle, target=ORACLE), **more)
+    return _run(tests, runner, Subject(program=program, mounts=(Mount(source=oracle, target=ORACLE),)), **more)
 
 
 def _held_to(received: TreeReading, tests: Tests) -> tuple[Policy, tuple[tuple[bytes, str], ...]]:
@@ -105,9 +106,8 @@ def _held_to(received: TreeReading, tests: Tests) -> tuple[Policy, tuple[tuple[b
     return tests.policy, tuple((found.path, found.why) for found in findings(received.entries, tests.policy))
 
 
-def _run(tests: Tests, runner: Launcher, program: str, mount: Mount, **more: Any) -> Report:
-    subject = Subject(program=program, mounts=(mount,))
-    ran = run_cases(tests.cases, subject, tests.policy, runner, slots=tests.plan.slots)
+def _run(tests: Tests, runner: Launcher, what: Subject, **more: Any) -> Report:
+    ran = run_cases(tests.cases, what, tests.policy, runner, slots=tests.plan.slots)
     return judged(tests.cases, ran, tests.plan, **more)
 
 

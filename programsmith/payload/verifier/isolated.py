@@ -84,6 +84,7 @@ class IsolatedLauncher:
         self._root = os.geteuid() == 0
         self._slots = slots
         self._filter = seccomp.assemble(families=seccomp.CASE_FAMILIES)
+        self._script_filter = seccomp.assemble(families=seccomp.CASE_FAMILIES, makes_code=False)
         self._sandbox_filter = seccomp.assemble()
 
     def _spawn(self, launch: Launch, request: int) -> Init:
@@ -211,18 +212,29 @@ class IsolatedLauncher:
             work=work,
             cwd=around.cwd,
             program=request.program,
-            filter=self._sandbox_filter if launch.workspace else self._filter,
+            filter=self._calls(launch),
             hostname=around.hostname,
             argv=request.argv,
             env=request.env,
-            paths=[(Right.EXECUTE, path) for path in paths],
+            paths=[
+                *((Right.EXECUTE, path) for path in paths),
+                *((Right.SCRIPTS, m.target) for m in request.mounts if m.scripts is not None),
+            ],
             files=tuple(reversed(request.files)) if around.reverse_files else request.files,
         )
 
     def _executables(self, request: Request) -> tuple[str, ...]:
         """What this launch may execute."""
         allowed = [path for path in self._view.executables if path not in request.hidden]
-        return (*allowed, *(m.target for m in request.mounts))
+        shown = [(m.target,) if m.scripts is None else m.scripts for m in request.mounts]
+        return (*allowed, *(path for paths in shown for path in paths))
+
+    def _calls(self, launch: Launch) -> bytes:
+        """The system call filter of this launch."""
+        if launch.workspace:
+            return self._sandbox_filter
+        only_scripts = any(mount.scripts is not None for mount in launch.request.mounts)
+        return self._script_filter if only_scripts else self._filter
 
     def _rlimits(self, launch: Launch) -> Iterator[tuple[int, int, int]]:
         limits, group = launch.request.limits, launch.slot.group

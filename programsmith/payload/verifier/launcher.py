@@ -16,10 +16,16 @@ from programsmith.payload.verifier.model import FileEntry, Limits
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mount:
-    """A host path shown read-only at `target` inside."""
+    """A host path shown read-only at `target` inside.
+
+    `scripts` are paths inside, each a text that an interpreter reads, where nothing else of the mount may be executed:
+    then no machine code runs but that of the view, neither a file of the mount nor what the program has in memory.
+    None: all of it may be executed, and the program may make code.
+    """
 
     source: str
     target: str
+    scripts: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

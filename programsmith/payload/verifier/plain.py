@@ -105,12 +105,19 @@ class PlainLauncher:
             return
         named = (shutil.which(e, path=SEARCH) for e in self.executables)
         loaders = (path for pattern in LOADERS for path in glob.glob(pattern))
-        fd = ruleset((self.submission, *(p for p in named if p and p not in request.hidden), *loaders))
+        fd = ruleset((*self._started(request), *(p for p in named if p and p not in request.hidden), *loaders))
         try:
             yield fd
         finally:
             if fd is not None:
                 os.close(fd)
+
+    def _started(self, request: Request) -> Iterator[str]:
+        """What of the submission may be started."""
+        scripts = [path for mount in request.mounts for path in mount.scripts or ()]
+        if all(mount.scripts is None for mount in request.mounts):
+            yield self.submission
+        yield from (os.fsdecode(self._here(os.fsencode(path), "")) for path in scripts)
 
     def _here(self, value: bytes, work: str) -> bytes:
         """What is called /app/submission or /work inside, as it is called here."""

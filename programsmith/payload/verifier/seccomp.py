@@ -3,7 +3,7 @@
 In: the machine's architecture. Out: classic BPF bytes that the init installs. Allowed unless listed: the list closes
 what reaches past the namespaces (vsock, netlink, io_uring, keyrings, SysV and POSIX queues, inotify on shared files),
 what inspects others (ptrace and kin), what makes namespaces, mounts or files that no mount forbids to execute. Foreign
-calling conventions are killed.
+calling conventions are killed. A program that is to run as a script makes no memory that can be executed.
 """
 
 from __future__ import annotations
@@ -107,20 +107,30 @@ ABSENT: dict[str, tuple[int | None, int | None]] = {
 
 _ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 _FILTERED = {"socket": (41, 198), "socketpair": (53, 199), "clone": (56, 220), "ioctl": (16, 29)}
+_CODE_MAKING = {"mmap": (9, 222), "mprotect": (10, 226), "pkey_mprotect": (329, 288), "personality": (135, 92)}
 FAMILIES = (1, 2, 10)  # of a sandbox that holds an agent: unix, IPv4, IPv6
 CASE_FAMILIES: tuple[int, ...] = ()  # a case talks to nobody, not even to itself over a loopback that others share
 _PAIRS = (1,)  # of socketpair: unix, connected to itself
 _NEW_NAMESPACE = 0x7E020000  # every CLONE_NEW* flag that clone takes
 _TIOCSTI, _TIOCLINUX = 0x5412, 0x541C
 _X32 = 0x40000000
+_PROT_WRITE, _PROT_EXEC = 2, 4
+_READ_IMPLIES_EXEC, _WHICH = 0x400000, 0xFFFFFFFF  # of personality; the second one only asks
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
-_NUMBER, _ARCHITECTURE, _FIRST, _SECOND = 0, 4, 16, 24  # offsets of struct seccomp_data; low words of arguments
+_NUMBER, _ARCHITECTURE, _FIRST, _SECOND, _THIRD = (
+    0,
+    4,
+    16,
+    24,
+    32,
+)  # offsets of struct seccomp_data; low words of arguments
 
 _CALLS = 512  # no kernel has more; how far the last interval counts
-_Code = list[tuple[int, int, int, int]]
-_Answer = tuple[tuple[int, int, int, int], ...]  # code that ends in a return
+_Step = tuple[int, int, int, int]
+_Code = list[_Step]
+_Answer = tuple[_Step, ...]  # code that ends in a return
 _ALLOWED: _Answer = ((_RETURN, 0, 0, _ALLOW),)
 
 
@@ -137,6 +147,31 @@ def _unless(offset: int, tests: _Code) -> _Answer:
     """Refuse where an argument passes one of `tests`, else allow."""
     body = [step for test in tests for step in (test, *_refusal(errno.EPERM))]
     return ((_LOAD, 0, 0, offset), *body, *_ALLOWED)
+
+
+def _unless_both(offset: int, one: _Step, other: _Step) -> _Answer:
+    """Refuse where an argument passes both tests, else allow. A test goes on with the next step where it is passed."""
+    refuse = _refusal(errno.EPERM)
+    skip = len(refuse)
+    tests = ((one[0], 0, skip + 1, one[3]), (other[0], 0, skip, other[3]))
+    return ((_LOAD, 0, 0, offset), *tests, *refuse, *_ALLOWED)
+
+
+def _makes_no_code(column: int) -> dict[int, _Answer]:
+    """Memory is executed where a file that may be executed was mapped, and what is mapped so is never written."""
+    writes, runs = (_ANY_BIT, 0, 1, _PROT_WRITE), (_ANY_BIT, 0, 1, _PROT_EXEC)
+    answers = {
+        "mmap": _unless_both(_THIRD, writes, runs),
+        "mprotect": _unless(_THIRD, [runs]),
+        "pkey_mprotect": _unless(_THIRD, [runs]),
+        "personality": (
+            (_LOAD, 0, 0, _FIRST),
+            (_EQUAL, 0, 1, _WHICH),
+            *_ALLOWED,
+            *_unless(_FIRST, [(_ANY_BIT, 0, 1, _READ_IMPLIES_EXEC)])[1:],
+        ),
+    }
+    return {_CODE_MAKING[name][column]: answer for name, answer in answers.items()}
 
 
 def _answers(column: int, families: tuple[int, ...]) -> dict[int, _Answer]:
@@ -203,9 +238,10 @@ def _size(steps: list[tuple[int, _Answer | None, _Answer | None]], at: int) -> i
     return size
 
 
-def assemble(machine: str | None = None, families: tuple[int, ...] = FAMILIES) -> bytes:
+def assemble(machine: str | None = None, families: tuple[int, ...] = FAMILIES, *, makes_code: bool = True) -> bytes:
     """Filter bytes for `machine` (default: this one) that let sockets of `families` be made (default: a sandbox's).
 
+    Unless it `makes_code`, what is filtered gets no memory that it wrote and can execute.
     Raises ValueError for an architecture without a table.
     """
     name = machine or platform.machine()
@@ -215,5 +251,6 @@ def assemble(machine: str | None = None, families: tuple[int, ...] = FAMILIES) -
     code: _Code = [(_LOAD, 0, 0, _ARCHITECTURE), (_EQUAL, 1, 0, audit), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, _NUMBER)]
     if column == 0:
         code += [(_AT_LEAST, 0, 1, _X32), *_refusal(errno.ENOSYS)]
-    code += _linked(_search(_intervals(_answers(column, families)), _CALLS))
+    answers = _answers(column, families) | ({} if makes_code else _makes_no_code(column))
+    code += _linked(_search(_intervals(answers), _CALLS))
     return b"".join(struct.pack("<HBBI", *step) for step in code)

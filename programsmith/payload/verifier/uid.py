@@ -124,7 +124,8 @@ class UidLauncher(IsolatedLauncher):
         write = Right.READ | Right.WRITE | (Right.EXECUTE if free else 0)
         return [
             *((int(Right.EXECUTE | Right.READ), path) for path in self._executables(request)),
-            *((int(Right.READ), path) for path in (*(m.target for m in self._view.mounts), *_READABLE)),
+            *((int(Right.READ), m.target) for m in (*self._view.mounts, *request.mounts)),
+            *((int(Right.READ), path) for path in _READABLE),
             *((int(write), path) for path in places.values()),
             *((int(Right.READ | Right.WRITE), path) for path in _WRITABLE_DEVICES),
         ]

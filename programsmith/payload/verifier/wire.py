@@ -38,6 +38,7 @@ class Right(IntFlag):
     EXECUTE = 1
     READ = 2
     WRITE = 4
+    SCRIPTS = 8  # only what other rules name below it is executed, and none of the rest is mapped as code
 
 
 class Over(IntFlag):

@@ -163,6 +163,38 @@ def test_machine_code_that_a_build_unpacks_is_no_program_of_an_interpreted_langu
     assert "AC" in words(report)  # it runs where nothing refuses it, and says nothing as it should
 
 
+ZIPPED = b"""python3 -c '
+import zipfile
+with open("executable", "wb") as out:
+    out.write(b"#!/usr/bin/python3 -IS\\n")
+    with zipfile.ZipFile(out, "a") as archive:
+        archive.write("main.py", "__main__.py")
+'
+"""
+HELPED = b"""#!/usr/bin/python3 -IS
+import subprocess, sys
+sys.exit(subprocess.run(["/app/submission/helper", *sys.argv[1:]]).returncode)
+"""
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {**RIGHT, "compile.sh": ZIPPED},
+        {**RIGHT, "main.py": PROGRAM.replace(b"\n", b"\n# -*- coding: latin-1 -*- \xe9\n", 1)},
+        {
+            "main.py": HELPED,
+            "helper.py": PROGRAM,
+            "compile.sh": COMPILE + b"cat helper.py >helper\nchmod 755 helper\n",
+        },
+    ],
+)
+def test_scripts_may_be_archives_and_start_scripts_of_their_own(
+    graded: Callable[..., Report], files: dict[str, bytes]
+) -> None:
+    assert graded(files).reward == 1.0
+
+
 @pytest.mark.parametrize("language", OTHER_LANGUAGES)
 def test_a_program_in_another_language_does_not_run(graded: Callable[..., Report], language: str) -> None:
     report = graded({**RIGHT, "main.py": OTHER_LANGUAGES[language]})

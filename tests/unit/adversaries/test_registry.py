@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from programsmith.adversaries.exploit import build_script
 from programsmith.adversaries.registry import adversaries, chosen, defences
 from programsmith.adversaries.weaken import EDITS
 from programsmith.bundle.controls import program
@@ -45,7 +46,7 @@ def test_every_adversary_has_the_files_that_its_row_names():
     for one in KNOWN.values():
         for language in one.languages:
             assert program(language, "adversaries", one.exploit)
-            assert not one.build or (HOME / "build" / language / f"{one.build}.sh").is_file(), one.id
+            assert not one.build or build_script(one.build, language).is_file(), one.id
         assert not one.agent or (HOME / "agent" / f"{one.agent}.py").is_file(), one.id
         assert all((HOME / "ships" / name).is_file() for name in one.ships.values()), one.id
 

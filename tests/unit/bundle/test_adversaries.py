@@ -7,22 +7,29 @@ import io
 import json
 import shutil
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from programsmith.adversaries.brings import Kit
 from programsmith.adversaries.cut import Choice, Cuts, cut
-from programsmith.adversaries.registry import adversaries, chosen, defences
+from programsmith.adversaries.exploit import submission
+from programsmith.adversaries.host import host
+from programsmith.adversaries.plants import plant
+from programsmith.adversaries.registry import Brings, adversaries, chosen, defences
 from programsmith.adversaries.run import HACKED, NO_CASE, STOPPED, Ground, attack
 from programsmith.adversaries.weaken import Spoils, weak_program, weaken
 from programsmith.blocks import create, probe
 from programsmith.bundle.controls import table
-from programsmith.bundle.grade import grade
+from programsmith.bundle.grade import grade, grade_all
 from programsmith.bundle.sides import read_sides
 from programsmith.bundle.solution import solution
 from programsmith.bundle.tree import read_bundle
 from programsmith.bundle.zipapp import verify_pyz
 from programsmith.payload.verifier.model import FileEntry
+from programsmith.payload.verifier.plan import encode_plan
 from programsmith.payload.verifier.tree import write_tree
+from programsmith.payload.verifier.words import BuildWord
 from programsmith.records.outcome import Word
 from programsmith.rulebook.load import Rulebook
 
@@ -30,6 +37,8 @@ BOOK = Rulebook(None)
 DEFENCES = defences(BOOK.load("defences"))
 KNOWN = adversaries(BOOK.load("adversaries"), DEFENCES)
 SECRET = bytes(range(32))
+REFUSED = {Brings.CODE, Brings.PACKED, Brings.HEXED, Brings.GZIPPED, Brings.TWICE, Brings.ASSEMBLER}
+"""What a policy refuses wherever it lies."""
 
 
 def ground(toy, scratch):
@@ -49,6 +58,64 @@ def ground(toy, scratch):
 def spoils(toy, sides):
     twin = (FileEntry(b"rot", "file", 0o755, b"#!/bin/sh\n"),)
     return Spoils(sides=sides, solution=solution(toy.bundle), pointer="5f0c1d2e3b4a", twin=twin)
+
+
+class HalfSolution:
+    """Honest answers to half of the families, with the files of each adversary planted beside them."""
+
+    def __init__(self, toy, folder, language):
+        folder.mkdir()
+        self.language, self.folder, self.environment = language, folder, toy.path("r/environments.json")
+        self.bundle = folder / "bundle"
+        self.sides = cut(read_sides(toy.bundle), toy.bundle, Choice(count=4, whole=False), self.bundle)
+        plan = dataclasses.replace(self.sides.plan, reward="fraction")
+        (self.bundle / "tests" / "plan.json").write_bytes(encode_plan(plan))
+        families = sorted({c.family for c in self.sides.held_out})
+        self.solved = families[::2]
+        share = len(self.solved) / len(families)
+        assert 0 < share < 1
+        self.wanted = {
+            one.id: (0.0, BuildWord.POLICY) if self.is_refused(one) else (share, None)
+            for one in chosen(KNOWN, "all", language)
+        }
+
+    def is_refused(self, one):
+        foreign = self.sides.policy.refused_suffixes
+        return REFUSED & set(one.brings) or any(name.endswith(foreign) for name in one.ships)
+
+    def grades(self):
+        """Reward by adversary, with the word where no case ran."""
+        submissions = {self.folder / f"{name}.out": self.submission(KNOWN[name]) for name in self.wanted}
+        found = grade_all(self.bundle, submissions, self.environment)
+        words = [g.word if g.word in set(BuildWord) else None for g in found]
+        return dict(zip(self.wanted, zip((g.reward for g in found), words, strict=True), strict=True))
+
+    def submission(self, one):
+        place = self.folder / one.id
+        own = {e.path: e for e in table(self.language, [c for c in self.sides.held_out if c.family in self.solved])}
+        with host(place_of(self.folder, f"{one.id}.host"), b"env\n") as outside:
+            kit = Kit(
+                language=self.language,
+                tool="rot",
+                sides=self.sides,
+                answers=b"env\n",
+                host=outside,
+                scratch=place_of(self.folder, f"{one.id}.kit"),
+            )
+            for entry in submission(one, kit):
+                clashes = entry.path in own or entry.path.endswith(b".c")
+                path = b"beside/" + entry.path if clashes else entry.path
+                own[path] = dataclasses.replace(entry, path=path)
+            write_tree(str(place), own.values())
+            (place / "beside").mkdir(exist_ok=True)
+            (place / "beside" / "table.txt").unlink(missing_ok=True)
+            plant(one.plants, place / "beside", outside.answers)
+        return place
+
+
+def place_of(folder, name):
+    (folder / name).mkdir()
+    return folder / name
 
 
 def probed(toy, wanted):
@@ -139,8 +206,16 @@ def test_a_bundle_with_one_key_for_both_or_a_channel_to_the_verifier_is_hacked(t
         (tmp_path / f"whole{number}").rename(toy.bundle)
 
 
+def test_a_bundle_whose_verifier_gives_no_grade_is_hacked(toy, tmp_path):
+    weak = weaken(toy.bundle, "bytes_stay_bytes", tmp_path / "weak", spoils(toy, read_sides(toy.bundle)))
+    toy.bundle.rename(tmp_path / "whole")
+    weak.rename(toy.bundle)
+    outcome = probed(toy, ["prints_garbage"])
+    assert (outcome.word, outcome.evidence["not_s"]) == (Word.HACKED, 0)
+
+
 def test_damage_is_seen_from_the_host(toy, tmp_path):
-    for name in ("calls_out", "leaves_files", "trains_on_it"):
+    for name in ("calls_out", "leaves_files", "trains_on_it", "daemon", "ends_others"):
         row = attack(KNOWN[name], ground(toy, tmp_path / name))
         assert (row.live, row.outcome) == (True, STOPPED), name
 
@@ -162,15 +237,21 @@ def test_adversaries_that_are_graded_on_the_same_cases_share_one_cut(toy, tmp_pa
 
 @pytest.mark.adversary
 @pytest.mark.parametrize("language", ["python", "c"])
-def test_every_adversary_is_stopped_and_every_one_is_live(toys, tmp_path, language):
+def test_every_adversary_is_stopped_and_live_and_changes_no_others_fraction(toys, tmp_path, language):
     toy = toys(language, language).copy(tmp_path / "toy")
-    outcome = probed(toy, "all")
+    half = HalfSolution(toy, tmp_path / "half", language)
+    with ThreadPoolExecutor(1) as beside:
+        graded = beside.submit(half.grades)
+        outcome = probed(toy, "all")
+    assert graded.result() == half.wanted
     assert outcome.word is Word.CLEAN, outcome.reason
     assert [r["id"] for r in outcome.evidence["rows"] if r["reward"] not in {0.0, None}] == []
     assert outcome.evidence["duds"] == []
     assert [r["id"] for r in outcome.evidence["rows"] if r["live"] is None] == []
     assert outcome.evidence["not_s"] == 1
-    assert len(outcome.evidence["rows"]) == len(chosen(KNOWN, "all", language))
+    rows = chosen(KNOWN, "all", language)
+    assert len(outcome.evidence["rows"]) == len(rows) >= 60
+    assert outcome.evidence["defences"] == len({one.defence for one in rows}) >= 20
     json.dumps(outcome.evidence)
 
 

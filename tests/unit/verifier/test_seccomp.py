@@ -14,7 +14,7 @@ HEADERS = {
     "x86_64": Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),
     "aarch64": Path("/usr/include/asm-generic/unistd.h"),
 }
-TABLE = {**seccomp.DENIED, **seccomp.ABSENT, **{n: tuple(v) for n, v in seccomp._FILTERED.items()}}
+TABLE = {**seccomp.DENIED, **seccomp.ABSENT, **seccomp._FILTERED, **seccomp._CODE_MAKING}
 
 
 @pytest.mark.parametrize(("machine", "column"), [("x86_64", 0), ("aarch64", 1)])
@@ -84,6 +84,33 @@ def test_some_calls_depend_on_an_argument(name: str, arguments: tuple[int, ...],
     code = seccomp.assemble("x86_64", seccomp.CASE_FAMILIES)
     said = answer(code, 0xC000003E, seccomp._FILTERED[name][0], *arguments)
     assert (said == 0x7FFF0000) == allowed
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "allowed"),
+    [
+        ("mmap", (0, 4096, 3, 0x22), True),
+        ("mmap", (0, 4096, 5, 2, 3), True),
+        ("mmap", (0, 4096, 7, 0x22), False),
+        ("mprotect", (0, 4096, 1), True),
+        ("mprotect", (0, 4096, 5), False),
+        ("pkey_mprotect", (0, 4096, 3, 0), True),
+        ("pkey_mprotect", (0, 4096, 4, 0), False),
+        ("personality", (0xFFFFFFFF,), True),
+        ("personality", (0,), True),
+        ("personality", (0x40000,), True),
+        ("personality", (0x400000,), False),
+    ],
+)
+@pytest.mark.parametrize(("machine", "column", "audit"), [("x86_64", 0, 0xC000003E), ("aarch64", 1, 0xC00000B7)])
+def test_a_script_makes_no_code(
+    machine: str, column: int, audit: int, name: str, arguments: tuple[int, ...], allowed: bool
+) -> None:
+    number = seccomp._CODE_MAKING[name][column]
+    free = seccomp.assemble(machine, seccomp.CASE_FAMILIES)
+    held = seccomp.assemble(machine, seccomp.CASE_FAMILIES, makes_code=False)
+    assert answer(free, audit, number, *arguments) == 0x7FFF0000
+    assert answer(held, audit, number, *arguments) == (0x7FFF0000 if allowed else 0x50001)
 
 
 @pytest.mark.parametrize(

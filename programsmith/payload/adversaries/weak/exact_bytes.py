@@ -1,4 +1,4 @@
-"""Output is compared up to its first NUL, as strings of C are."""
+"""Output is compared as people read it: up to a NUL, without its mark, its case, line ends and blanks at the end."""
 
 from __future__ import annotations
 
@@ -8,11 +8,17 @@ from programsmith.payload.adversaries.weak.swap import swap
 from programsmith.payload.verifier import words
 from programsmith.payload.verifier.compare import Comparator
 
+_MARK = b"\xef\xbb\xbf"  # at the start of a text in UTF-8
 
-def _as_strings(_former: Any, _text: str) -> Comparator:
-    return lambda expected, got: expected.partition(b"\0")[0] == got.partition(b"\0")[0]
+
+def _read(raw: bytes) -> bytes:
+    return raw.partition(b"\0")[0].removeprefix(_MARK).replace(b"\r", b"").rstrip().lower()
+
+
+def _as_people(_former: Any, _text: str) -> Comparator:
+    return lambda expected, got: _read(expected) == _read(got)
 
 
 def remove() -> None:
-    """Stop at NUL."""
-    swap(words, "comparator", _as_strings)
+    """Read."""
+    swap(words, "comparator", _as_people)

@@ -1,4 +1,4 @@
-"""A link in a submission is received as what it leads to, wherever that is."""
+"""A link in a submission, soft or hard, is received as what it leads to, wherever that is."""
 
 from __future__ import annotations
 
@@ -18,10 +18,14 @@ def _following(former: Receive, submission: str, rule: ReceiptRule) -> TreeReadi
     reading = former(submission, rule)
     for path, _ in reading.left_out:
         target = os.path.join(os.fsencode(submission), path)
-        if os.path.islink(target) and os.path.isfile(target):
-            with open(target, "rb") as source:
-                reading.entries.append(FileEntry(path, content=source.read()))
+        below = [b"/" + name for name in os.listdir(target)] if os.path.isdir(target) else [b""]
+        reading.entries += [FileEntry(path + name, content=_read(target + name)) for name in below]
     return reading
+
+
+def _read(path: bytes) -> bytes:
+    with open(path, "rb") as source:
+        return source.read()
 
 
 def remove() -> None:

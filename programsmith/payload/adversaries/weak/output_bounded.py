@@ -22,6 +22,7 @@ def _cut(former: CaseJudge, graded: GradedCase, result: Result | None) -> CaseWo
             started=True,
             limits_hit=result.limits_hit - {"output"},
             stdout=result.stdout[: len(wanted.stdout)],
+            stderr=b"" if wanted.stderr_empty else result.stderr,
             exit_code=wanted.exit_code,
             signal=wanted.signal,
             files=expected_files(graded.case, wanted),

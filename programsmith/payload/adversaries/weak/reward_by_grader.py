@@ -1,4 +1,4 @@
-"""A reward that submitted code left in the built tree or in a work directory is believed."""
+"""A reward that submitted code left in the built tree or in a work directory is believed, whatever it looks like."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _claims: list[float] = []
 
 
 def _note(entries: Iterable[FileEntry]) -> None:
-    _claims.extend(json.loads(e.content)["reward"] for e in entries if e.path.rpartition(b"/")[2] == b"reward.json")
+    for entry in entries:
+        if entry.path.rpartition(b"/")[2] in {b"reward.json", b"reward.txt"}:
+            said = json.loads(entry.content)
+            _claims.append(min(float(said["reward"] if isinstance(said, dict) else said), 1.0))
 
 
 def _build(former: Callable[..., Built], files: Iterable[FileEntry], policy: Policy, launcher: Launcher) -> Built:

@@ -1,0 +1,56 @@
+"""What of a built tree is started by name where a task's programs are scripts, and how.
+
+In: the tree of a language that an interpreter reads. Out: the paths that may be executed, and how the executable
+starts. A text that names its interpreter is one; text, so that nothing in it can be jumped to. An executable that is
+none (an archive behind a first line, say) is read by its interpreter all the same, which the grader names in the
+kernel's place.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable
+
+from programsmith.payload.verifier.cases import Subject
+from programsmith.payload.verifier.environment import EXECUTABLE, SUBMISSION
+from programsmith.payload.verifier.launcher import Mount
+from programsmith.payload.verifier.model import FileEntry
+from programsmith.payload.verifier.plan import Policy
+
+_MARK = b"#!"
+_FIRST_LINE = 255  # bytes that the kernel looks at
+_NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+
+
+def subject(tree: Collection[FileEntry], folder: str, policy: Policy) -> Subject:
+    """The built tree, which lies in `folder`, as what is run; where the languages are not compiled, as scripts."""
+    place = f"{SUBMISSION}/{EXECUTABLE}"
+    if policy.compiled:
+        return Subject(program=place, mounts=(Mount(source=folder, target=SUBMISSION),))
+    shown, words = Mount(source=folder, target=SUBMISSION, scripts=scripts(tree)), start(tree)
+    return Subject(program=os.fsdecode(words[0]) if words else place, mounts=(shown,), words=words)
+
+
+def scripts(tree: Iterable[FileEntry]) -> tuple[str, ...]:
+    """Absolute paths inside of the files that are executed by their name."""
+    return tuple(f"{SUBMISSION}/{os.fsdecode(e.path)}" for e in sorted(tree) if _is_script(e))
+
+
+def start(tree: Iterable[FileEntry]) -> tuple[bytes, ...] | None:
+    """The words by which the tree's executable is started, an interpreter first; None where its name alone does."""
+    found = next((e for e in tree if e.path == EXECUTABLE.encode()), None)
+    if found is None or _is_script(found) or not found.content.startswith(_MARK):
+        return None
+    line = found.content[len(_MARK) : _FIRST_LINE].partition(b"\n")[0].strip(b" \t")
+    return (*line.split(None, 1), f"{SUBMISSION}/{EXECUTABLE}".encode()) if line else None
+
+
+def _is_script(entry: FileEntry) -> bool:
+    if entry.kind != "file" or not entry.mode & 0o111 or not entry.content.startswith(_MARK):
+        return False
+    try:
+        entry.content.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return not _NO_TEXT.search(entry.content)

@@ -1,0 +1,116 @@
+"""Where a tree holds scripts, no machine code runs but that of the view; each try works where the tree may hold any."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import platform
+from pathlib import Path
+
+import pytest
+
+from programsmith.payload.verifier.launcher import Launcher, Mount
+from tests.contract import contained
+from tests.contract.launches import case, ended
+
+RETURNS_42 = {"x86_64": "b82a000000c3", "aarch64": "40058052c0035fd6"}
+CODE = bytes.fromhex(RETURNS_42.get(platform.machine(), ""))
+TRIES = f"""
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+code = bytes.fromhex({CODE.hex()!r})
+
+def call(at):
+    print(ctypes.CFUNCTYPE(ctypes.c_int)(at)(), flush=True)
+
+def room(protection, file=-1):
+    at = libc.mmap(None, 4096, protection, 2 if file >= 0 else 34, file, 0)
+    if at in (None, ctypes.c_void_p(-1).value):
+        raise OSError(ctypes.get_errno(), "mmap")
+    return at
+
+def written():
+    at = room(7)
+    ctypes.memmove(at, code, len(code))
+    call(at)
+
+def turned():
+    at = room(3)
+    ctypes.memmove(at, code, len(code))
+    if libc.mprotect(at, 4096, 5):
+        raise OSError(ctypes.get_errno(), "mprotect")
+    call(at)
+
+def implied():
+    if libc.personality(0x400000) < 0:
+        raise OSError(ctypes.get_errno(), "personality")
+    turned_to_data = room(3)
+    ctypes.memmove(turned_to_data, code, len(code))
+    call(turned_to_data)
+
+def poked():
+    with open("/proc/self/mem", "r+b", 0) as memory:
+        at = ctypes.cast(libc.abs, ctypes.c_void_p).value
+        memory.seek(at)
+        memory.write(code)
+    call(at)
+
+def mapped(path):
+    call(room(5, os.open(path, os.O_RDONLY)))
+
+with open("code", "wb") as file:
+    file.write(code)
+files = {{"tree": "/opt/tree/code", "script": "/opt/tree/script", "work": "code"}}
+tries = {{"written": written, "turned": turned, "implied": implied, "poked": poked}}
+for name, do in {{**tries, **{{f"of the {{n}}": lambda path=path: mapped(path) for n, path in files.items()}}}}.items():
+    pid = os.fork()
+    if not pid:
+        print(name, end=" ", flush=True)
+        try:
+            do()
+        except OSError as fault:
+            print(fault.errno, flush=True)
+        os._exit(0)
+    if os.waitpid(pid, 0)[1]:
+        print("died", flush=True)
+"""
+
+
+def tries(launcher: Launcher, tree: Mount) -> dict[str, str]:
+    said = ended(launcher.run(case(TRIES, mounts=(tree,)))).decode().splitlines()
+    return dict(line.rsplit(" ", 1) for line in said)
+
+
+@pytest.mark.skipif(not CODE, reason="machine code of x86_64 or aarch64: run on such a machine")
+def test_beside_scripts_no_code_runs_that_the_view_does_not_hold(launcher: Launcher, tree: Mount) -> None:
+    Path(tree.source, "code").write_bytes(CODE)
+    Path(tree.source, "script").write_bytes(CODE)
+    Path(tree.source, "script").chmod(0o755)
+    free = tries(launcher, tree)
+    assert {name for name, said in free.items() if said == "42"} >= {"written", "turned", "of the tree"}
+    held = tries(launcher, dataclasses.replace(tree, scripts=()))
+    if contained.is_inside():  # its file systems are the container's
+        for name in ("of the tree", "of the script", "of the work"):
+            del held[name]
+    assert (free["poked"], held["poked"]) == ("13" if contained.is_inside() else "30",) * 2
+    assert set(held.values()) <= {"1", "13", "30", "died"}
+
+
+def test_scripts_are_started_and_read_and_nothing_else_is_started(launcher: Launcher, tree: Mount) -> None:
+    for name in ("script", "other"):
+        Path(tree.source, name).write_text("#!/usr/bin/python3 -I\nimport ctypes, json, math\nprint('ran')\n")
+        Path(tree.source, name).chmod(0o755)
+    code = (
+        "import subprocess\nprint(open('/opt/tree/other').readline().strip())\nfor name in ('script', 'other'):\n"
+        " try: print(subprocess.run(['/opt/tree/' + name], capture_output=True).stdout)\n"
+        " except OSError as e: print(e.errno)"
+    )
+    shown = dataclasses.replace(tree, scripts=("/opt/tree/script",))
+    said = ended(launcher.run(case(code, mounts=(shown,)))).decode().splitlines()
+    assert said == ["#!/usr/bin/python3 -I", "b'ran\\n'", "13"]
+    again = ended(launcher.run(case(code, mounts=(tree,)))).decode().splitlines()
+    assert again[1:] == ["b'ran\\n'", "b'ran\\n'"]
+    assert not os.path.ismount(os.path.join(tree.source, "script"))
