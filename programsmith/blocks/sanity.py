@@ -9,6 +9,7 @@ or fail with every number as evidence.
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -20,6 +21,7 @@ from programsmith.adversaries.cut import Choice, cut
 from programsmith.bundle import controls
 from programsmith.bundle.grade import Grade, Oracle, grade_all, replay
 from programsmith.bundle.manifest import Manifest
+from programsmith.bundle.places import run_stage_of
 from programsmith.bundle.sides import Sides, read_sides
 from programsmith.bundle.solution import solution
 from programsmith.bundle.submissions import Submission, difference, read_submissions, scale_of, verdict
@@ -32,12 +34,13 @@ from programsmith.records import codec
 from programsmith.records.lock import Candidate, OracleFacts
 from programsmith.records.outcome import Outcome, Word
 from programsmith.sandboxes import launcher_config
+from programsmith.sandboxes.base import DOCKER
 from programsmith.sources.tree import read_tar
 from programsmith.toolchains.load import toolchains
 from programsmith.toolchains.views import run_view
 
 SIDES = ("held_out", "public")
-HELP = "help"
+HELP, REPLAY = "help", "golden_replay"
 TRIED = ("partial_first_half", "says_nul", "ends_otherwise", "leaves_a_file")  # of the bundle's own submissions
 TRIED_CASES = 4
 PUBLIC_TABLE = "public_table"  # the null that passes every public case: both sides show what it is
@@ -94,9 +97,17 @@ class Bench:
             found.update(zip(places, grades, strict=True))
         return [found[self._out(one.id)] for one in wanted]
 
-    def replay(self, name: str, oracle: Oracle, environment: Path) -> Grade:
+    def replay(self, oracle: Oracle, bundle: Path, environment: Path) -> Grade:
         """Run the oracle itself on every case. Raises InfraError."""
-        return replay(self.bundle, oracle, environment, self._out(name), self.job.owner_secret)
+        return replay(bundle, oracle, environment, self._out(REPLAY), self.job.owner_secret)
+
+    def starting(self, other: Callable[[bytes], bytes]) -> Path:
+        """The bundle's tests in a folder of their own, with another environment of the verifier's container."""
+        folder = self.job.scratch / "other"
+        shutil.copytree(self.bundle / "tests", folder / "tests")
+        place = folder / "tests" / "environment.json"
+        place.write_bytes(other(place.read_bytes()))
+        return folder
 
     def _laid(self, one: Control) -> Path:
         folder = self.job.scratch / one.id
@@ -184,7 +195,7 @@ def _rows(bench: Bench, wanted: Sequence[Control]) -> Iterator[dict[str, Any]]:
 
 
 def _replay_row(bench: Bench) -> dict[str, Any]:
-    return _row(bench, "golden_replay", _replayed(bench), _all_pass)
+    return _row(bench, REPLAY, _replayed(bench), _all_pass)
 
 
 def _row(bench: Bench, name: str, got: Grade, judge: Callable[[Grade], str]) -> dict[str, Any]:
@@ -226,20 +237,24 @@ def _only_fails(bench: Bench, got: Grade, at: str) -> str:
 
 
 def _replayed(bench: Bench) -> Grade:
-    """The oracle at the run stage; in a view of its own language where the target's has no way to start it."""
+    """The oracle at the run stage; at one of its own language where the target's has no way to start it."""
     job = bench.job
     facts = codec.load(job.inputs["facts.json"], OracleFacts)
     candidate = codec.load(job.inputs["candidate.json"], Candidate)
     tree = job.scratch / "oracle"
     write_tree(str(tree), read_tar(job.inputs["oracle.tar"]))
-    environment = bench.environment
+    bundle, environment = bench.bundle, bench.environment
     if candidate.source_language != candidate.target_language:
-        environment = job.scratch / "replay.json"
-        source = toolchains(job.rules("toolchains"))[candidate.source_language]
-        value: Mapping[str, Any] = json.loads(bench.environment.read_bytes())
-        own = launcher_config(run_view(source, sorted({*bench.manifest.exec_allowed, *facts.exec_allowed})))
-        environment.write_text(json.dumps({**value, "run": own}), encoding="ascii")
-    return bench.replay("golden_replay", Oracle(tree=tree, program=facts.program), environment)
+        source, rule = toolchains(job.rules("toolchains"))[candidate.source_language], job.rules("containers")
+        started = sorted({*bench.manifest.exec_allowed, *facts.exec_allowed})
+        value: Mapping[str, Any] = json.loads(environment.read_bytes())
+        if value["kind"] == DOCKER:
+            bundle = bench.starting(lambda inside: run_stage_of(source, started, inside, rule))
+        else:
+            environment = job.scratch / "replay.json"
+            own = launcher_config(run_view(source, started))
+            environment.write_text(json.dumps({**value, "run": own}), encoding="ascii")
+    return bench.replay(Oracle(tree=tree, program=facts.program), bundle, environment)
 
 
 def help_text(bench: Bench) -> bytes:

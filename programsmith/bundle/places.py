@@ -7,6 +7,7 @@ has not allows nothing.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -67,6 +68,13 @@ def environment(
             **{name: _stage(*parts, witness=_witness(views)) for name, parts in stages.items()},
         }
     )
+
+
+def run_stage_of(source: Toolchain, exec_allowed: Iterable[str], inside: bytes, rule: Mapping[str, Any]) -> bytes:
+    """The file `inside` with another run stage: cases may start what programs of the language `source` need."""
+    value, views = json.loads(inside), rule["views"]
+    value["run"]["view"] = encode_view(_view(source, (*source.run_programs, *exec_allowed), views["run"], views))
+    return canonical(value)
 
 
 def _stage(view: View, places: tuple[dict[str, str], ...], uid: int, *, witness: View) -> dict[str, Any]:

@@ -130,7 +130,7 @@ STEPS: tuple[Step, ...] = (
         block="sanity",
         reads=("facts.json", "oracle.tar", "candidate.json", "r/manifest.json", "r/bundle/", "r/environments.json"),
         says=(Word.PASS, Word.FAIL),
-        rules=("toolchains", "acceptance"),
+        rules=("toolchains", "acceptance", "containers"),
         payload=(*LAUNCH, "table", "nulls", "submission"),
         per_revision=True,
     ),

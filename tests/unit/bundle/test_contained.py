@@ -6,11 +6,13 @@ import io
 import json
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from programsmith.blocks import images
+from programsmith.blocks import images, sanity, static
 from programsmith.bundle.container import contained
 from programsmith.bundle.container import tests_digest as digest_of_tests
 from programsmith.bundle.grade import read_grade
@@ -20,6 +22,7 @@ from programsmith.errors import InfraError, PrerequisiteError
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.payload.verifier.plan import decode_policy
 from programsmith.records import codec
+from programsmith.records.outcome import Word
 from programsmith.rulebook.load import Rulebook
 from programsmith.sandboxes.base import BUBBLEWRAP
 from programsmith.sandboxes.docker_images import build_image, content_digest
@@ -154,18 +157,36 @@ def place_of(toy: Toy, base: Base) -> dict[str, Any]:
             "scratch": scratch(2, policy), "cpus": 2, "memory_mb": 512, "pids": 256}  # fmt: skip
 
 
-def test_an_agents_container_is_gone_before_a_verifiers_is_made(bench: Bench, base: Base) -> None:
-    if bench.kind == BUBBLEWRAP:
-        pytest.skip("about containers alone")
+@contextmanager
+def heard(base: Base) -> Iterator[list[tuple[str, str, str]]]:
+    """What happens to containers of ours inside: action, container, image. All of it is there afterwards."""
     seen: list[tuple[str, str, str]] = []
+    last: list[str] = []  # the container whose end is the last event
     stream = engine().events(decode=True, filters={"type": "container", "label": f"{OWNER}={labels()[OWNER]}"})
 
     def listen() -> None:
-        seen.extend((e["Action"], e["Actor"]["ID"], e["Actor"]["Attributes"]["image"]) for e in stream)
+        for e in stream:
+            seen.append((e["Action"], e["Actor"]["ID"], e["Actor"]["Attributes"]["image"]))
+            if e["Action"] == "destroy" and e["Actor"]["ID"] in last:
+                return
 
     thread = threading.Thread(target=listen)
     thread.start()
     try:
+        yield seen
+    finally:
+        end = engine().containers.create(base.id, ["true"], labels=labels(), network_mode="none")
+        last.append(str(end.id))
+        end.remove()
+        thread.join(60)
+        seen[:] = [event for event in seen if event[1] not in last]
+        stream.close()
+
+
+def test_an_agents_container_is_gone_before_a_verifiers_is_made(bench: Bench, base: Base) -> None:
+    if bench.kind == BUBBLEWRAP:
+        pytest.skip("about containers alone")
+    with heard(base) as seen:
         left = bench.sh("echo kept >submission/file; (setsid sleep 100 &) ; echo x >/tmp/planted")
         agent = bundle_image(bench.toy.bundle, Side.AGENT, base, more_packages=False)
         alive = [c.id for c in engine().containers.list(all=True, filters={"ancestor": agent})]
@@ -176,16 +197,26 @@ def test_an_agents_container_is_gone_before_a_verifiers_is_made(bench: Bench, ba
         words = ("--submission", str(submission))
         contained(bench.toy.bundle, place_of(bench.toy, base), words, bench.folder, None, 60)
         assert read_grade(bench.folder).word == "NO_BUILD"
-    finally:
-        engine().containers.create(base.id, ["true"], labels=labels(), network_mode="none").remove()
-        stream.close()
-        thread.join(20)
     first = {image: i for i, (action, _, image) in reversed(list(enumerate(seen))) if action == "create"}
     last = {image: i for i, (action, _, image) in enumerate(seen) if action == "destroy"}
     verifier = place_of(bench.toy, base)["image"]["id"]
     assert last[agent] < first[verifier]
     assert {image for action, _, image in seen if action == "start"} == {agent, verifier}
     assert {c for a, c, _ in seen if a == "create"} == {c for a, c, _ in seen if a == "destroy"}
+
+
+@pytest.mark.parametrize("pair", [("c", "c"), ("python", "c")])
+def test_controls_and_checks_get_what_they_must(
+    toys: Callable[[str, str], Toy], tmp_path: Path, pair: tuple[str, str]
+) -> None:
+    """Also where the original is in another language than the task, whose container starts none of its programs."""
+    base_image(pair[1])
+    toy = toys(*pair).copy(tmp_path / "toy")
+    toy.spec["sandbox"] = "docker"
+    toy.rules = {"acceptance": {"nulls_max": 0.02}}
+    for block in (images, sanity, static):
+        outcome = block.run(toy.job(block.__name__.rpartition(".")[2]))
+        assert outcome.word is Word.PASS, outcome.reason
 
 
 def test_a_tests_folder_that_is_not_the_images_lies_over_it(toy: Toy, base: Base) -> None:
