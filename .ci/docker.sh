@@ -49,7 +49,7 @@ clear_all() { # whatever ends this run: nothing of it stays
 start() { # DRIVER: start the engine and wait until it answers; 1 where it does not
   setpriv --pdeathsig TERM setsid dockerd --host "$DOCKER_HOST" --pidfile "$folder/pid" --data-root "$folder/data" \
     --exec-root "$folder/exec" --storage-driver "$1" --exec-opt native.cgroupdriver=cgroupfs --cgroup-parent "/$name" \
-    --containerd-namespace "$name" --containerd-plugins-namespace "$name-plugins" --config-file /dev/null \
+    --containerd-namespace "$name" --containerd-plugins-namespace "$name-plugins" --config-file "$folder/daemon.json" \
     --bridge=none --iptables=false --ip6tables=false --ip-forward=false --ip-masq=false >"$folder/$1.log" 2>&1 &
   engine=$!
   for _ in $(seq 300); do
@@ -65,6 +65,7 @@ start() { # DRIVER: start the engine and wait until it answers; 1 where it does 
 trap clear_all EXIT
 trap 'exit 130' INT TERM
 mkdir -m 0700 "$folder"
+echo "{}" >"$folder/daemon.json" # whatever this machine says of its own engine
 if [ -n "$(lacks)" ]; then
   apt-get -qq update
   DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "${packages[@]}" >/dev/null
