@@ -28,6 +28,7 @@ REQUIRED = {
     "environment/app/policy.json": False,
     "environment/app/public.jsonl": False,
     "tests/Dockerfile": False,
+    "tests/launcher/launch/launch.c": False,
     "tests/test.sh": True,
     "tests/verify.pyz": False,
     "tests/environment.json": False,

@@ -21,7 +21,7 @@ from programsmith.sandboxes.docker_archives import take
 from programsmith.sandboxes.docker_container import Plan, create, remove_container
 from programsmith.sandboxes.docker_images import build_image, content_digest, context_digest
 from programsmith.sandboxes.engine import find_image
-from programsmith.toolchains.bases import base_tag, command
+from programsmith.toolchains.bases import COMPILER, base_tag, command
 from programsmith.toolchains.model import Toolchain
 
 NO_NETWORK, HOST_NETWORK = "none", "host"
@@ -42,19 +42,24 @@ SHOWN = {Side.AGENT: ("/app", "app/"), Side.VERIFIER: ("/tests", "")}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Base:
-    """A base that the engine has. `whole` says that it holds every package that a bundle's Dockerfiles ask for."""
+    """A base that the engine has. `whole` says that it holds every package that a bundle's Dockerfiles ask for.
+
+    `compiler` is the image, of the same kind, in which the launch server is compiled.
+    """
 
     tag: str
     id: str
     whole: bool
+    compiler: str
 
 
 def find_base(target: Toolchain, suite: str) -> Base | None:
     """The base for a language; None where the engine has none. Raises PrerequisiteError (no engine), InfraError."""
-    for tag, whole in ((base_tag(target.language, suite), True), (target.public_base, False)):
+    public, own = target.public_base, base_tag(target.language, suite)
+    for tag, compiler, whole in ((own, base_tag(COMPILER, suite), True), (public, public, False)):
         found = find_image(tag)
-        if found is not None:
-            return Base(tag=tag, id=str(found.id), whole=whole)
+        if found is not None and find_image(compiler) is not None:
+            return Base(tag=tag, id=str(found.id), whole=whole, compiler=compiler)
     return None
 
 
@@ -63,7 +68,8 @@ def require_base(target: Toolchain, suite: str) -> Base:
     found = find_base(target, suite)
     if found is None:
         raise PrerequisiteError(
-            f"sandbox: docker: the engine has no base image for {target.language}; run: {command(target.language)} "
+            f"sandbox: docker: the engine has no base image for {target.language}, or none to compile a "
+            f"launch server in; run: {command(target.language)} "
             f"(from packages, as root) or: docker pull {target.public_base}"
         )
     return found
@@ -80,12 +86,19 @@ def bundle_image(bundle: Path, side: Side, base: Base, *, more_packages: bool) -
     Raises InfraError.
     """
     files = context(bundle, side)
-    tag = image_tag(side, context_digest(files, base.id))
+    arguments = build_arguments(side, base)
+    bases = [str(image.id) for image in map(find_image, arguments.values()) if image]
+    tag = image_tag(side, context_digest(files, bases))
     found = find_image(tag)
     if found is None:
         network = HOST_NETWORK if more_packages or not base.whole else NO_NETWORK
-        found = build_image(files, tag, {"BASE": base.tag}, network)
+        found = build_image(files, tag, arguments, network)
     return str(found.id)
+
+
+def build_arguments(side: Side, base: Base) -> dict[str, str]:
+    """The images that one side's Dockerfile is built on, by its argument."""
+    return {"BASE": base.tag} | ({"COMPILER": base.compiler} if side is Side.VERIFIER else {})
 
 
 def context(bundle: Path, side: Side) -> list[FileEntry]:

@@ -22,6 +22,8 @@ KIND = "uid"
 SLOTS = "/slots"
 TEMPORARY = "/tmp"  # noqa: S108 - as a case names it
 PROGRAMS = "/usr/bin"
+SERVER = "/launcher/launch"
+"""Where the verifier's image has the launch server, for root alone."""
 
 
 def slot_places(slots: int) -> tuple[dict[str, str], ...]:
@@ -80,7 +82,7 @@ def run_stage_of(source: Toolchain, exec_allowed: Iterable[str], inside: bytes, 
 def _stage(view: View, places: tuple[dict[str, str], ...], uid: int, *, witness: View) -> dict[str, Any]:
     return {
         "kind": KIND,
-        "server": None,
+        "server": SERVER,
         "uid": uid,
         "places": list(places),
         "view": encode_view(view),

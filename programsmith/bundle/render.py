@@ -17,7 +17,7 @@ from programsmith.bundle.cases import folders as case_folders
 from programsmith.bundle.harbor import TaskFacts, task_toml
 from programsmith.bundle.instruction import Subject, instruction
 from programsmith.bundle.manifest import Manifest, digests, families
-from programsmith.bundle.places import folders
+from programsmith.bundle.places import SERVER, folders
 from programsmith.bundle.seal import seal
 from programsmith.bundle.submissions import SEALED, sealed_beside
 from programsmith.bundle.tree import APP, CASES, DOCS, IGNORING, PUBLIC, plain
@@ -27,6 +27,8 @@ from programsmith.payload.verifier.plan import Plan, Policy, encode_cases, encod
 from programsmith.payload.verifier.unseal import Purpose
 
 PAYLOAD = Path(__file__).parent.parent / "payload"
+SOURCES = tuple(sorted([*(PAYLOAD / "launch").glob("*.[ch]"), *(PAYLOAD / "init").glob("*.h")]))
+"""What the launch server is compiled from, where the verifier's image is made."""
 CANARIES = (APP, "tests/", "solution/")
 """Folders that carry a canary, one file each."""
 FORMAT = 1
@@ -119,6 +121,11 @@ def read_payload(*path: str) -> bytes:
     return PAYLOAD.joinpath(*path).read_bytes()
 
 
+def server_words() -> dict[str, str]:
+    """Where the verifier's Dockerfile puts the launch server."""
+    return {"server": SERVER, "server_folder": SERVER.rpartition("/")[0]}
+
+
 def _file(path: str, content: bytes, mode: int = 0o644) -> FileEntry:
     return FileEntry(path.encode("ascii"), "file", mode, content)
 
@@ -164,7 +171,9 @@ def _tests(given: Ingredients, plan: Plan, identity: str) -> Iterator[FileEntry]
     )
     places = " ".join(folders(given.slots))
     packages = given.image.verifier_packages
-    yield _file("tests/Dockerfile", _dockerfile("tests", given.image.base, packages, places=places))
+    dockerfile = _dockerfile("tests", given.image.base, packages, places=places, **server_words())
+    yield _file("tests/Dockerfile", dockerfile)
+    yield from (_file(f"tests/launcher/{path.parent.name}/{path.name}", path.read_bytes()) for path in SOURCES)
     yield _file("tests/test.sh", read_payload("harbor", "test.sh"), 0o755)
     yield _file("tests/verify.pyz", given.verify)
     yield _file("tests/environment.json", given.environment)

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from string import Template
 from typing import Any
 
-from programsmith.bundle.render import read_payload
+from programsmith.bundle.render import read_payload, server_words
 from programsmith.checks.base import Row, Scene, first
 
-SIDES = {"environment": ("app",), "tests": (".",)}
+SIDES = {"environment": ("app",), "tests": (".", "launcher")}
 KNOWN = re.compile(r"(?:#|ARG|FROM|RUN|COPY|WORKDIR|USER|CMD|ENV)(?: |$)")
 BASE = re.compile(r"^ARG BASE=(\S+)$", re.MULTILINE)
 PACKAGES = re.compile(r'^ARG PACKAGES="([^"]*)"$', re.MULTILINE)
@@ -46,7 +46,7 @@ def _faults(scene: Scene, side: str) -> Iterator[str]:
         yield f"ARG BASE: wanted a name with a tag, not latest, without a digest, got {base[0]!r}"
     yield from (f"ARG PACKAGES: wanted a name, got {p!r}" for p in packages[0].split() if not PACKAGE.fullmatch(p))
     places = PLACES.findall(text)[-1:]
-    words = {"base": base[0], "packages": packages[0], "places": places[0] if places else ""}
+    words = {"base": base[0], "packages": packages[0], "places": places[0] if places else "", **server_words()}
     if Template(read_payload("harbor", f"{side}.Dockerfile").decode("utf-8")).substitute(words) != text:
         yield "wanted the lines that create writes, got others"
     copied = (path for path in SIDES[side] if path != ".")

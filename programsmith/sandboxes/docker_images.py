@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from docker.models.images import Image
 
 DOCKERFILE = b"Dockerfile"
+FROM = ("BASE", "COMPILER")
 _RUNS = ("Cmd", "Entrypoint", "Env", "User", "WorkingDir")
 _MAGIC = slice(257, 262)
 _HEAD = 512
@@ -54,19 +55,23 @@ def folder_context(folder: Path) -> list[FileEntry]:
     ]
 
 
-def context_digest(context: Iterable[FileEntry], base: str) -> str:
-    """What decides a build: the base's id, and every entry of the context."""
-    total = hashlib.sha256(base.encode() + b"\n")
+def context_digest(context: Iterable[FileEntry], bases: Iterable[str]) -> str:
+    """What decides a build: the ids of the images that it is made on, and every entry of the context."""
+    total = hashlib.sha256("".join(f"{base}\n" for base in bases).encode())
     for entry in sorted(context):
         total.update(canonical([entry.path.hex(), entry.kind, entry.mode, hashlib.sha256(entry.content).hexdigest()]))
     return total.hexdigest()
 
 
 def build_image(context: Sequence[FileEntry], tag: str, arguments: Mapping[str, str], network: str) -> Image:
-    """Build and tag. `arguments` has BASE. Raises InfraError with the end of the log, or where BASE is not here."""
+    """Build and tag. `arguments` name the images to build on, BASE and where need be COMPILER.
+
+    Raises InfraError with the end of the log, or where one of these images is not here.
+    """
     log: list[str] = []
-    if find_image(arguments["BASE"]) is None:
-        raise InfraError(f"Docker engine: building {tag}: no image {arguments['BASE']}, and none is fetched")
+    for name in (arguments[key] for key in FROM if key in arguments):
+        if find_image(name) is None:
+            raise InfraError(f"Docker engine: building {tag}: no image {name}, and none is fetched")
     with talking(f"building {tag}"):
         for said in engine().api.build(
             fileobj=io.BytesIO(write_tar_bytes(context, 0)),

@@ -27,6 +27,7 @@ from programsmith.toolchains.load import toolchains
 
 REPOSITORY = "programsmith/base"
 RECIPE = Path(__file__).parent.parent / "payload" / "base"
+COMPILER = "c"  # the language in whose base launch servers are compiled: it is made with every other one
 _APT = Path("/etc/apt")
 _STALE = 'Acquire::Check-Valid-Until "false";\nAcquire::Check-Date "false";\n'  # an archive's snapshot stays good
 _EPOCH = 315532800  # 1980-01-01
@@ -55,7 +56,7 @@ def make(languages: Sequence[str]) -> None:
     unknown = sorted(set(languages) - set(known))
     if unknown or not languages:
         raise InputError(f"bases: wanted languages of {', '.join(sorted(known))}, got {' '.join(unknown) or 'none'}")
-    for language in languages:
+    for language in sorted({*languages, COMPILER}):
         tag = base_tag(language, rule["suite"])
         if find_image(tag) is None:
             packages = base_packages(rule, known[language].packages)

@@ -1,10 +1,17 @@
 # The verifier's container: the same base and toolchain, the grader, the sealed cases. Nothing is fetched at grade time.
+# Its launch server is compiled elsewhere: no compiler comes with it.
 ARG BASE=$base
+ARG COMPILER=$base
+FROM $${COMPILER} AS launcher
+RUN command -v cc >/dev/null || { apt-get update && apt-get install -y --no-install-recommends gcc libc6-dev; }
+COPY launcher /sources
+RUN cc -O2 -s -static -o /launch /sources/launch/launch.c
 FROM $${BASE}
 ARG PACKAGES="$packages"
 RUN dpkg -s $$PACKAGES >/dev/null 2>&1 || { apt-get update && apt-get install -y --no-install-recommends $$PACKAGES; }
 RUN rm -rf /var/lib/apt/lists/*
 COPY . /tests
-RUN chmod 0700 /tests && mkdir -p $places
+COPY --from=launcher /launch $server
+RUN chmod 0700 /tests $server_folder && mkdir -p $places
 WORKDIR /tests
 CMD ["bash"]

@@ -16,7 +16,16 @@ from programsmith.blocks import images, sanity, static
 from programsmith.bundle.container import contained
 from programsmith.bundle.container import tests_digest as digest_of_tests
 from programsmith.bundle.grade import read_grade
-from programsmith.bundle.images import Base, Side, bundle_image, context, examined, find_base, require_base
+from programsmith.bundle.images import (
+    Base,
+    Side,
+    build_arguments,
+    bundle_image,
+    context,
+    examined,
+    find_base,
+    require_base,
+)
 from programsmith.bundle.places import scratch
 from programsmith.errors import InfraError, PrerequisiteError
 from programsmith.payload.verifier.model import FileEntry
@@ -25,7 +34,7 @@ from programsmith.records import codec
 from programsmith.records.outcome import Word
 from programsmith.rulebook.load import Rulebook
 from programsmith.sandboxes.base import BUBBLEWRAP
-from programsmith.sandboxes.docker_images import build_image, content_digest
+from programsmith.sandboxes.docker_images import build_image, content_digest, read_layers
 from programsmith.sandboxes.engine import OWNER, engine, labels
 from programsmith.sandboxes.tars import write_tar_bytes
 from programsmith.toolchains.load import toolchains
@@ -43,11 +52,11 @@ def base() -> Base:
     return require_base(toolchains(Rulebook(None).load("toolchains"))["python"], RULE["suite"])
 
 
-def without_cache(files: list[FileEntry], tag: str, base: Base) -> Any:
+def without_cache(files: list[FileEntry], tag: str, side: Side, base: Base) -> Any:
     """Build from the first step on, whatever was built before."""
     lines = engine().api.build(
         fileobj=io.BytesIO(write_tar_bytes(files, 0)), custom_context=True, tag=tag, nocache=True, rm=True,
-        forcerm=True, network_mode="none", buildargs={"BASE": base.tag}, labels=labels(), decode=True,
+        forcerm=True, network_mode="none", buildargs=build_arguments(side, base), labels=labels(), decode=True,
     )  # fmt: skip
     assert not [line for line in lines if "error" in line]
     return engine().images.get(tag)
@@ -56,7 +65,7 @@ def without_cache(files: list[FileEntry], tag: str, base: Base) -> Any:
 @pytest.mark.parametrize("side", list(Side))
 def test_a_rebuild_has_other_times_and_the_same_content(toy: Toy, base: Base, side: Side) -> None:
     files = context(toy.bundle, side)
-    first, second = (without_cache(files, f"programsmith/test:{side}-{n}", base) for n in range(2))
+    first, second = (without_cache(files, f"programsmith/test:{side}-{n}", side, base) for n in range(2))
     try:
         assert first.id != second.id
         assert content_digest(first, LEFT_OUT) == content_digest(second, LEFT_OUT)
@@ -127,19 +136,30 @@ def test_a_base_that_is_absent_is_not_fetched(toy: Toy) -> None:
     assert {image.id for image in engine().images.list()} == before
 
 
+def contents(image: str) -> Iterator[tuple[str, int, bytes]]:
+    """Name, mode and content of what an image holds besides programs and libraries of the distribution."""
+    for layer in read_layers(engine().images.get(image)):
+        for member, content in layer.entries:
+            if member.size < 1 << 22 and not member.name.startswith(("usr/", "lib/")):
+                yield member.name, member.mode, content.read() if content else b""
+
+
 def test_the_agents_image_shows_nothing_of_the_verifier(toy: Toy, base: Base) -> None:
     agent, verifier = (bundle_image(toy.bundle, side, base, more_packages=False) for side in Side)
     sealed = {e.content for e in context(toy.bundle, Side.VERIFIER) if e.path in {b"held_out.sealed", b"verify.pyz"}}
-    from programsmith.sandboxes.docker_images import read_layers
+    shown = list(contents(verifier))
+    assert {("launcher", 0o700), ("tests", 0o700)} <= {(name, mode & 0o777) for name, mode, _ in shown}
+    hidden = sealed | {content for name, _, content in shown if name == "launcher/launch"}
+    assert len(hidden) == len(sealed) + 1
+    assert not hidden & {content for _, _, content in contents(agent)}
+    assert sealed <= {content for _, _, content in shown}
 
-    def contents(image: str) -> Iterator[bytes]:
-        for layer in read_layers(engine().images.get(image)):
-            for member, content in layer.entries:
-                if content and member.size < 1 << 22 and not member.name.startswith(("usr/", "lib/")):
-                    yield content.read()
 
-    assert not sealed & set(contents(agent))
-    assert sealed <= set(contents(verifier))
+def test_the_launch_server_comes_without_its_compiler(toy: Toy, base: Base) -> None:
+    verifier = bundle_image(toy.bundle, Side.VERIFIER, base, more_packages=False)
+    programs = {m.name for layer in read_layers(engine().images.get(verifier)) for m, _ in layer.entries}
+    assert {"launcher/launch", "usr/bin/python3"} <= programs
+    assert not {"usr/bin/cc", "usr/bin/gcc", "sources/launch/launch.c"} & programs
 
 
 def test_auto_takes_docker_where_a_base_was_made(toy: Toy, base: Base) -> None:
