@@ -20,7 +20,6 @@ from programsmith.bundle.controls import program
 from programsmith.bundle.grade import grade
 from programsmith.bundle.images import Base, Side
 from programsmith.bundle.manifest import Manifest
-from programsmith.bundle.places import scratch
 from programsmith.bundle.twin import without_public
 from programsmith.errors import InfraError, PrerequisiteError
 from programsmith.job import Job
@@ -138,12 +137,7 @@ def _contained(job: Job, target: Toolchain, base: Base, profile: str) -> Places:
     }
     task = tomllib.loads((bundle / "task.toml").read_text("utf-8"))["verifier"]["environment"]
     inside: Mapping[str, Any] = json.loads((bundle / "tests" / "environment.json").read_bytes())
-    policy = decode_policy((bundle / "tests" / "policy.json").read_bytes())
-    limits = {
-        "pids": rule["verifier"]["pids"],
-        **{name: task[name] for name in ("cpus", "memory_mb")},
-        "scratch": scratch(len(inside["run"]["places"]), policy),
-    }
+    limits = {"pids": rule["verifier"]["pids"], **{name: task[name] for name in ("cpus", "memory_mb")}}
     verifier = {"image": codec.encode(found[Side.VERIFIER]), "tests": tests_digest(bundle)}
     return Places(
         environment={**facts, **limits, **verifier, "run": inside["run"], "build": inside["build"]},

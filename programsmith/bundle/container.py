@@ -7,6 +7,7 @@ twin, a weakened one), it lies over the image's. No container of an agent exists
 
 from __future__ import annotations
 
+import json
 import signal
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,9 +15,11 @@ from typing import Any
 
 from programsmith.bundle.abnormal import AbnormalError, ended_by, no_grade, overran
 from programsmith.bundle.images import Side, context
+from programsmith.bundle.places import scratch
 from programsmith.errors import InfraError, boundary
 from programsmith.payload.verifier.environment import ORACLE, SUBMISSION
 from programsmith.payload.verifier.faults import Fault
+from programsmith.payload.verifier.plan import decode_policy
 from programsmith.payload.verifier.tree import tree_digest
 from programsmith.payload.verifier.unseal import SECRET_NAME
 from programsmith.records import codec
@@ -37,7 +40,7 @@ def contained(
 ) -> str:
     """Run the verifier once; the end of what it said. `out` gets its files. Raises InfraError, AbnormalError."""
     with boundary(InfraError, f"{bundle}: no bundle for a container", OSError, ValueError, KeyError, TypeError):
-        verifier = verifier_of(place)
+        verifier = verifier_of(place, bundle)
         shown = {SUBMISSION: Path(subject[1])} if subject[0] == "--submission" else {ORACLE: Path(subject[1])}
         if tests_digest(bundle) != place["tests"]:
             shown[TESTS] = bundle / "tests"
@@ -71,13 +74,18 @@ def _command(subject: Sequence[str]) -> list[str]:
     return ["python3", "-I", f"{TESTS}/verify.pyz", *words]
 
 
-def verifier_of(place: Mapping[str, Any]) -> Verifier:
-    """The container that an environment of kind `docker` describes. Raises KeyError, TypeError."""
+def verifier_of(place: Mapping[str, Any], bundle: Path) -> Verifier:
+    """The container that an environment of kind `docker` describes, with room for a case as the bundle's policy says.
+
+    Raises OSError, ValueError, KeyError, TypeError.
+    """
+    policy = decode_policy((bundle / "tests" / "policy.json").read_bytes())
+    inside: Mapping[str, Any] = json.loads((bundle / "tests" / "environment.json").read_bytes())
     return Verifier(
         image=codec.decode(Image, place["image"]),
         workdir=TESTS,
         memory_bytes=place["memory_mb"] << 20,
         cpus=place["cpus"],
         pids=place["pids"],
-        scratch=place["scratch"],
+        scratch=scratch(len(inside["run"]["places"]), policy),
     )

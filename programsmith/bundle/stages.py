@@ -65,7 +65,7 @@ class ContainerLauncher:
 
     def __init__(self, stage: str, bundle: Path, place: Mapping[str, Any]) -> None:
         self._stage = stage
-        self._verifier = verifier_of(place)
+        self._verifier = verifier_of(place, bundle)
         self._tests = bundle / "tests" if tests_digest(bundle) != place["tests"] else None
 
     def probe(self) -> tuple[str, ...]:

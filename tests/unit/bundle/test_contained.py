@@ -26,10 +26,8 @@ from programsmith.bundle.images import (
     find_base,
     require_base,
 )
-from programsmith.bundle.places import scratch
 from programsmith.errors import InfraError, PrerequisiteError
 from programsmith.payload.verifier.model import FileEntry
-from programsmith.payload.verifier.plan import decode_policy
 from programsmith.records import codec
 from programsmith.records.outcome import Word
 from programsmith.rulebook.load import Rulebook
@@ -172,9 +170,8 @@ def test_auto_takes_docker_where_a_base_was_made(toy: Toy, base: Base) -> None:
 def place_of(toy: Toy, base: Base) -> dict[str, Any]:
     built = bundle_image(toy.bundle, Side.VERIFIER, base, more_packages=False)
     image = examined(toy.bundle, Side.VERIFIER, built, RULE, "")
-    policy = decode_policy((toy.bundle / "tests" / "policy.json").read_bytes())
     return {"kind": "docker", "image": codec.encode(image), "tests": digest_of_tests(toy.bundle),
-            "scratch": scratch(2, policy), "cpus": 2, "memory_mb": 512, "pids": 256}  # fmt: skip
+            "cpus": 2, "memory_mb": 512, "pids": 256}  # fmt: skip
 
 
 @contextmanager

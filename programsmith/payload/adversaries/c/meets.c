@@ -7,7 +7,8 @@
 
 enum { TURNS = 100, MICROSECONDS = 20000, TOKEN = 16 };
 
-static const char *const places[] = {"/shared/meet", "/app/submission/meet", "/tmp/meet", "/dev/shm/meet"};
+static const char *const places[] = {"/shared/meet", "/app/submission/meet", "/tmp/shared/meet",
+                                     "/tmp/meet", "/dev/shm/meet"};
 
 static int others(const char *place, const char *own)
 {

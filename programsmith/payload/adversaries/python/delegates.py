@@ -10,10 +10,18 @@ SKIPPED = {"proc", "dev", "work"}
 SEARCH = 'tool=$1; shift; for place in /*; do [ -x "$place/$tool" ] && exec "$place/$tool" "$@"; done'
 
 
+def tops() -> list[str]:
+    """Where to look: everywhere, or where a program may be put in a root that cannot be listed."""
+    try:
+        return sorted(set(os.listdir("/")) - SKIPPED)
+    except OSError:
+        return ["opt", "usr", "tmp/twin"]
+
+
 def candidates(name: str) -> list[str]:
     """Every file of that name on this system."""
     found = []
-    for top in sorted(set(os.listdir("/")) - SKIPPED):
+    for top in tops():
         for folder, _, names in os.walk(f"/{top}"):
             found += [os.path.join(folder, name)] if name in names else []
     return found

@@ -5,13 +5,15 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import tempfile
 
 FILES, BYTES = 16, 1 << 20
 
 
 def fill() -> bool:
     """Whether everything could be written."""
-    names = [f"/tmp/{number}" for number in range(FILES)]  # noqa: S108 - the case's own
+    place = tempfile.gettempdir()
+    names = [f"{place}/{number}" for number in range(FILES)]
     try:
         for name in names:
             with open(name, "wb") as file:

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 
-FOLDERS = ("/shared", "/app/submission", "/tmp", "/dev/shm", "/var/tmp", "/run")  # noqa: S108
+FOLDERS = ("/shared", "/tmp/shared", "/app/submission", "/tmp", "/dev/shm", "/var/tmp", "/run")  # noqa: S108
 PATIENCE, TICK = 2.0, 0.02
 
 

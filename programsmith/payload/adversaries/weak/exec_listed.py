@@ -6,7 +6,7 @@ import dataclasses
 import os
 from collections.abc import Callable
 
-from programsmith.payload.adversaries.weak.place import argument
+from programsmith.payload.adversaries.weak.place import argument, shown
 from programsmith.payload.adversaries.weak.swap import swap
 from programsmith.payload.verifier import cases
 from programsmith.payload.verifier.launcher import Mount, Request
@@ -15,7 +15,7 @@ from programsmith.payload.verifier.model import GradedCase
 
 def _with_twin(former: Callable[..., Request], bench: cases.Bench, graded: GradedCase) -> Request:
     request = former(bench, graded)
-    twin = Mount(source=os.path.join(argument("--tests"), "twin"), target="/twin")
+    twin = Mount(source=os.path.join(argument("--tests"), "twin"), target=shown("twin"))
     return dataclasses.replace(request, mounts=(*request.mounts, twin))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
-from programsmith.payload.adversaries.weak.place import argument
+from programsmith.payload.adversaries.weak.place import argument, open_tests
 from programsmith.payload.adversaries.weak.swap import swap
 from programsmith.payload.verifier import cases
 from programsmith.payload.verifier.launcher import Mount, Request
@@ -20,4 +20,5 @@ def _wide(former: Callable[..., Request], bench: cases.Bench, graded: GradedCase
 
 def remove() -> None:
     """Show the tests to every case."""
+    open_tests()
     swap(cases.Bench, "request", _wide)

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import Any
 
+from programsmith.payload.adversaries.weak.place import let_write
 from programsmith.payload.adversaries.weak.swap import swap
 from programsmith.payload.verifier import grade
 from programsmith.payload.verifier.environment import SUBMISSION
-from programsmith.payload.verifier.isolated import IsolatedLauncher
 from programsmith.payload.verifier.model import FileEntry
-from programsmith.payload.verifier.wire import Bind
-
-
-def _writable(former: Callable[..., list[Bind]], *given: Any) -> list[Bind]:
-    return [bind._replace(writable=bind.writable or bind.target == SUBMISSION) for bind in former(*given)]
 
 
 def _open_tree(former: Callable[..., None], root: str, entries: Iterable[FileEntry]) -> None:
@@ -27,4 +21,4 @@ def _open_tree(former: Callable[..., None], root: str, entries: Iterable[FileEnt
 def remove() -> None:
     """Bind the tree writable."""
     swap(grade, "write_tree", _open_tree)
-    swap(IsolatedLauncher, "_binds", _writable)
+    let_write(SUBMISSION)

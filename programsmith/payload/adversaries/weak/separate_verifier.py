@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from programsmith.payload.adversaries.weak.place import argument
+from programsmith.payload.adversaries.weak.place import argument, open_tests
 from programsmith.payload.adversaries.weak.swap import swap
 from programsmith.payload.verifier import grade
 from programsmith.payload.verifier.build_step import Built
@@ -37,4 +37,5 @@ def _shared(former: Callable[..., Built], files: Iterable[FileEntry], policy: Po
 
 def remove() -> None:
     """Show the tests while building."""
+    open_tests()
     swap(grade, "build", _shared)
