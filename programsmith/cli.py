@@ -15,7 +15,7 @@ from typing import NoReturn
 from programsmith import __version__
 from programsmith.compiler.early import Look
 from programsmith.compiler.verbs import EXITS as ANSWERED
-from programsmith.compiler.verbs import EXPORT, READING, VERIFY
+from programsmith.compiler.verbs import EXPORT, PROVE, READING, VERIFY
 from programsmith.errors import Exit, InputError
 from programsmith.rulebook.fault import suggest
 
@@ -27,6 +27,7 @@ EXITS = (
 VERIFIED = (
     "exit codes: 0 holds; 1 does not hold; 2 infra; 3 wrong input, or what --run needs is missing; 130 interrupted"
 )
+PROVED = "exit codes: 0 proven; 1 not proven; 2 infra; 3 wrong input or missing prerequisite; 130 interrupted"
 
 
 class Parser(argparse.ArgumentParser):
@@ -56,6 +57,9 @@ def _parser() -> Parser:
     build = _with_words(verbs, "build", "build specs to their verdicts", "approve=BLOCK[,…] where one parked")
     build.add_argument("-n", "--workers", type=int, help="blocks and cases at a time (default: one per processor)")
     build.add_argument("-y", "--yes", action="store_true", help="build many specs, and spend, without asking")
+    proving = _with_words(verbs, "prove", PROVE, "sandbox=docker or sandbox=bubblewrap")
+    proving.add_argument("-n", "--workers", type=int, help="blocks and cases at a time (default: one per processor)")
+    proving.epilog = PROVED
     for name, verb in READING.items():
         reading = _with_words(verbs, name, verb.what, verb.words)
         reading.epilog = "\n".join(["examples:", *(f"  programsmith {line}" for line in verb.examples), "", ANSWERED])
@@ -98,6 +102,14 @@ def _build(options: argparse.Namespace) -> Exit:
 
     workers = default_workers() if options.workers is None else options.workers
     return build(options.words, Path.cwd(), workers=workers, yes=options.yes, looked=options.looked)
+
+
+def _prove(options: argparse.Namespace) -> Exit:
+    from programsmith.compiler.build import default_workers
+    from programsmith.compiler.proving import prove
+
+    workers = default_workers() if options.workers is None else options.workers
+    return prove(options.words, Path.cwd(), workers=workers)
 
 
 def _read(options: argparse.Namespace) -> Exit:
@@ -187,6 +199,7 @@ def _help(options: argparse.Namespace) -> Exit:
 VERBS: Mapping[str, Callable[[argparse.Namespace], Exit]] = MappingProxyType(
     {
         "build": _build,
+        "prove": _prove,
         **dict.fromkeys(READING, _read),
         "export": _export,
         "verify": _verify,

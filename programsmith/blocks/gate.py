@@ -1,7 +1,7 @@
 """gate: the spec's verdict, q = b·v·h·¬s, over every block that has settled, however far the revision came.
 
 In: the records, lock, candidate and lineage where they exist, horizon, rollouts, sweep and review of the spec, what was
-approved, acceptance rule and routes. Out: verdict.json.
+approved, where else it was proven, acceptance rule and routes. Out: verdict.json.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ def _asked(job: Job, *, accepted: bool) -> Asked:
         sweep=bool(job.spec("sweep", object)),
         models=_models(job),
         revision=_revision(job),
+        proven=job.spec("proven", dict),
     )
 
 

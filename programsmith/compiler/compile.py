@@ -17,6 +17,7 @@ from programsmith.compiler.events import Tell
 from programsmith.compiler.passes import assumed, outcome_of, recorded, turn_of, walk_of
 from programsmith.compiler.paths import Project
 from programsmith.compiler.plan import STEPS, Step
+from programsmith.compiler.proven import proofs
 from programsmith.compiler.slices import Blocks, RuleFiles, json_digest, launches
 from programsmith.compiler.storage import action_cache, signing_key
 from programsmith.compiler.turn import Subject, Turn
@@ -82,7 +83,7 @@ class Compiler:
         return Subject(
             folder=folder,
             files=spec.files,
-            values={**spec.values, "approved": approvals(folder)},
+            values={**spec.values, "approved": approvals(folder), "proven": proofs(folder)},
             rules=rules,
             blocks=self._blocks,
             route=self._route or Routes(rules.load("routes")).go,

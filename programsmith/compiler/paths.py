@@ -111,6 +111,11 @@ class Folder:
         return self.root / "approved.json"
 
     @property
+    def proven(self) -> Path:
+        """Where it was proven besides its own build."""
+        return self.root / "proven.json"
+
+    @property
     def origins(self) -> Path:
         """What stood behind the causes of its blocks when they ran."""
         return self.root / "origins.json"

@@ -16,7 +16,8 @@ from programsmith.records.outcome import Word
 class Step:
     """One block's row. `spec` and `rules` are the slice: exactly what the block may read, and does.
 
-    Below `approved` lies no field of the file but what a person accepted of a block's proposals.
+    Below `approved` lies no field of the file but what a person accepted of a block's proposals; `proven` is where the
+    spec was proven besides its own build.
 
     `payload` names folders of payload/ whose bytes the block puts into its outputs or runs. `outside` names spec
     fields that hold a path of the project whose content is an input. `records` are the blocks whose records it gets, as
@@ -222,7 +223,7 @@ STEPS: tuple[Step, ...] = (
         reads=("lock.json", "candidate.json", "r/ops.json"),
         writes=("verdict.json",),
         says=(Word.SHIP, Word.SHELVE_EASY, Word.SHELVE_HARD, Word.DROP, Word.DRAFT, Word.PARKED),
-        spec=("name", "horizon", "rollouts", "sweep", "review", "approved.gate"),
+        spec=("name", "horizon", "rollouts", "sweep", "review", "approved.gate", "proven"),
         rules=("acceptance", "routes"),
         records=EVERY,
         per_revision=True,

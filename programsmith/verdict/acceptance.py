@@ -7,7 +7,7 @@ which neither a "no" nor every judging block is among them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from programsmith.records.outcome import Record, Word
@@ -23,6 +23,7 @@ JUDGES: Mapping[str, tuple[str, ...]] = {
 }
 NO_MODEL = "none"  # what the probe says where no model drove an adversary
 TRIED = ("triage", "calibrate", "sweep")  # blocks that judge trials: without any they have nothing to say
+BUNDLE = "r/bundle/"
 NULL = "null_"  # sanity's controls of this name are programs without sense: they speak against v, the others against b
 
 
@@ -31,7 +32,8 @@ class Asked:
     """What the spec asks for, and the size of what it got: `lines` are the code lines in scope, None if unknown.
 
     `rule` is rules/acceptance.yaml: its horizon holds unless a spec lowers it. `review` says that a person looks at the
-    gate. `models`: real models try, so that a model must have probed too.
+    gate. `models`: real models try, so that a model must have probed too. `proven` has for a backend the digest of the
+    bundle that was proven there besides, and the fingerprint of that place.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Asked:
     sweep: bool = False
     models: bool = False
     revision: int = 0
+    proven: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def judged(self) -> tuple[str, ...]:
@@ -80,7 +83,7 @@ def verdict(records: Mapping[str, Record], routes: Routes, asked: Asked) -> Verd
         h=factors["h"],
         not_s=factors["not_s"],
         revision=asked.revision,
-        environments=_environments(records),
+        environments=_environments(records, asked.proven),
         reasons=(*reasons, *_lowered(asked), *_warned(records), *_drifted(records)),
     )
 
@@ -181,8 +184,15 @@ def _drifted(records: Mapping[str, Record]) -> Iterable[str]:
         yield f"drift: the place was {', '.join(p[:12] for p in former)} before; every artifact is graded in this one"
 
 
-def _environments(records: Mapping[str, Record]) -> tuple[dict[str, str], ...]:
-    """Where images found or made the environment, as its evidence says."""
-    found: dict[str, Any] = records["images"].evidence if "images" in records else {}
-    kept: dict[str, str] = {key: str(found[key]) for key in ("kind", "fingerprint") if key in found}
-    return (kept,) if kept else ()
+def _environments(records: Mapping[str, Record], proven: Mapping[str, Mapping[str, str]]) -> tuple[dict[str, str], ...]:
+    """Where images found or made the environment, as its evidence says; then where this bundle was proven besides."""
+    if "images" not in records:
+        return ()
+    record = records["images"]
+    own = {key: str(record.evidence[key]) for key in ("kind", "fingerprint") if key in record.evidence}
+    more = [
+        {"kind": kind, "fingerprint": proof["fingerprint"]}
+        for kind, proof in sorted(proven.items())
+        if proof["bundle"] == record.inputs.get(BUNDLE) and kind != own.get("kind")
+    ]
+    return (*((own,) if own else ()), *more)

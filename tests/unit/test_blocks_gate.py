@@ -34,7 +34,7 @@ def record(block, word, **evidence):
 
 @pytest.fixture
 def run(tmp_path):
-    def start(records, *, candidate=True, min_lines=1500, review=(), approved=None):
+    def start(records, *, candidate=True, min_lines=1500, review=(), approved=None, proven=None):
         if candidate:
             codec.dump(tmp_path / "candidate.json", CANDIDATE)
         step = STEP["gate"]
@@ -45,7 +45,7 @@ def run(tmp_path):
             "sweep": None,
             "review": list(review),
         }
-        values |= {"review": list(review), "approved": {"gate": approved}}
+        values |= {"approved": {"gate": approved}, "proven": proven or {}}
         job = Job(
             spec=Tracked("spec field", values, step.spec),
             rules=Rules(Rulebook(None).load, step.rules),

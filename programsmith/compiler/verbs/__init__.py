@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 EXITS = "exit codes: 0 answered; 2 infra; 3 wrong input or missing prerequisite; 130 interrupted"
 
+PROVE = "prove what is built in another sandbox than its build took, and record it in the verdict"
+
 
 EXPORT = "write exported tasks in another form"
 VERIFY = "whether an exported task is what it says: files, signature, label, seals; with --run also its grades"

@@ -1,8 +1,15 @@
-"""The reading verbs as commands of doit: `doit plan spec=…`, wherever the package is installed."""
+"""The verbs beside `build` as commands of doit: `doit plan spec=…`, wherever the package is installed."""
 
 from __future__ import annotations
 
-from programsmith.compiler.verbs import READING, usage
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from doit.cmd_base import Command
+
+from programsmith.compiler.build import default_workers, doit_words
+from programsmith.compiler.verbs import PROVE, READING, usage
 from programsmith.compiler.verbs.reading import Reading
 
 
@@ -39,3 +46,29 @@ class Report(Reading):
 
     name = "report"
     doc_purpose, doc_usage = READING["report"].what, usage("report")
+
+
+class Prove(Command):  # type: ignore[misc]
+    """`doit prove`."""
+
+    name = "prove"
+    doc_purpose = PROVE
+    doc_usage = "sandbox=docker|bubblewrap [spec=NAME_OR_FILE[,…]] [-n WORKERS]"
+    doc_description = None
+    cmd_options = (
+        {
+            "name": "workers",
+            "short": "n",
+            "long": "workers",
+            "type": int,
+            "default": 0,
+            "help": "blocks and cases at a time [default: one per processor]",
+        },
+    )
+
+    def execute(self, opt_values: Mapping[str, Any], pos_args: list[str]) -> int:
+        """Prove. The words `k=v` are what doit took out of the command line."""
+        from programsmith.compiler.proving import prove
+
+        workers = opt_values["workers"] or default_workers()
+        return int(prove([*doit_words(), *pos_args], Path.cwd(), workers=workers))

@@ -1,0 +1,141 @@
+"""A built environment is proven in the other backend, and the verdict says so for as long as the bundle is that one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from programsmith.compiler import proven
+from programsmith.compiler.paths import Project
+from programsmith.compiler.proving import different
+from tests.contract.backends import base_image
+from tests.samples.rot_project import ROOT, lay, rule
+
+SPEC = """version: 1
+name: rot
+source: {path: rot}
+task: {target_languages: [c], tool: rot}
+goldens: {min_kept: 8, held_out: 8}
+horizon: {min_lines: 10}
+sandbox: bubblewrap
+"""
+BUILD = ("build", "spec=rot")
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A program in Python, built in views of this host to be re-implemented in C."""
+    root = tmp_path_factory.mktemp("prove")
+    lay(root)
+    (root / "specs" / "rot.yaml").write_text(SPEC)
+    assert verb(root, *BUILD)[0] == 0
+    return root
+
+
+def verb(root: Path, *words: str, **env: str) -> tuple[int, str, str]:
+    command = [sys.executable, "-m", "programsmith", *words]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=900, env={**os.environ, **env})
+    assert "Traceback" not in done.stderr
+    return done.returncode, done.stdout, done.stderr
+
+
+def environments(root: Path) -> list[str]:
+    """Where the spec is proven, as its verdict says; the exported task says the same."""
+    verdict: dict[str, Any] = json.loads((root / "cache" / "rot" / "verdict.json").read_bytes())
+    found = [e["kind"] for e in verdict["environments"]]
+    task = tomllib.loads((root / "dist" / "drafts" / "rot" / "task.toml").read_text())["metadata"]["programsmith"]
+    assert task["proven_in"] == sorted(found)
+    assert task["environments"] == sorted(f"{e['kind']}:{e['fingerprint']}" for e in verdict["environments"])
+    return found
+
+
+@pytest.mark.parametrize("words", [(), ("sandbox=vm",), ("sandbox=docker", "sandbox=docker")])
+def test_a_backend_that_there_is_not_is_refused(tmp_path: Path, words: tuple[str, ...]) -> None:
+    (tmp_path / "specs").mkdir()
+    (tmp_path / "specs" / "rot.yaml").write_text(SPEC)
+    code, out, err = verb(tmp_path, "prove", "spec=rot", *words)
+    assert (code, out) == (3, "")
+    assert f"wanted sandbox=docker or sandbox=bubblewrap, got {' '.join(words) or 'neither'}" in err
+
+
+def test_what_is_not_built_is_refused_with_the_command(tmp_path: Path) -> None:
+    lay(tmp_path)
+    (tmp_path / "specs" / "rot.yaml").write_text(SPEC)
+    code, out, err = verb(tmp_path, "prove", "spec=rot", "sandbox=docker")
+    assert (code, out) == (3, "")
+    assert "rot:ingest would run; run: programsmith build spec=rot" in err
+
+
+def test_its_own_backend_needs_no_proof_and_an_engine_that_is_not_there_is_named(project: Path) -> None:
+    assert verb(project, "prove", "spec=rot", "sandbox=bubblewrap")[:2] == (
+        0,
+        "rot  proven  bubblewrap, by its build\n",
+    )
+    nowhere = f"unix://{project}/nobody"
+    code, out, err = verb(project, "prove", "spec=rot", "sandbox=docker", DOCKER_HOST=nowhere)
+    assert (code, out) == (3, "")
+    assert "apt-get install -y docker.io" in err
+    assert environments(project) == ["bubblewrap"]
+    assert list((project / "cache" / "rot" / "scratch").iterdir()) == []
+
+
+@pytest.mark.docker
+def test_a_proof_is_recorded_and_lasts_as_long_as_the_bundle(project: Path) -> None:
+    base_image("c")
+    code, out, err = verb(project, "prove", "spec=rot", "sandbox=docker")
+    assert code == 0, err
+    assert out.startswith("rot  proven  docker ")
+    assert environments(project) == ["bubblewrap", "docker"]
+    assert "nothing to do" in verb(project, *BUILD)[2]
+    spec = project / "specs" / "rot.yaml"
+    spec.write_text(f"{SPEC}description: another bundle\n")
+    assert verb(project, *BUILD)[0] == 0
+    assert environments(project) == ["bubblewrap"]
+    spec.write_text(SPEC)
+    assert verb(project, *BUILD)[0] == 0
+    assert environments(project) == ["bubblewrap", "docker"]
+
+
+@pytest.mark.docker
+def test_what_does_not_run_there_is_not_proven(project: Path) -> None:
+    """No build may read the C library: in views of the host that rule is not asked."""
+    base_image("c")
+    views = yaml.safe_load((ROOT / "rules" / "containers.yaml").read_text())["views"]
+    rule(project, "containers", views={**views, "build": {**views["build"], "read": []}})
+    assert verb(project, *BUILD)[0] == 0
+    code, out, err = verb(project, "prove", "spec=rot", "sandbox=docker")
+    assert code == 1, err
+    log = project / "cache" / "rot" / "logs" / "prove.docker.log"
+    assert out == f"rot  unproven  {log}\n"
+    assert "docker: images says unbuildable: a program does not build" in err
+    assert "a program does not build" in log.read_text()
+    assert environments(project) == ["bubblewrap"]
+
+
+ROW = {"id": "table", "reward": 1.0, "word": "AC", "held_out_passed": 8, "public_passed": 10, "failing": []}
+
+
+def test_a_control_that_comes_to_something_else_is_named() -> None:
+    assert different({"controls": [ROW]}, {"controls": [{**ROW, "seconds": 3}]}) == ""
+    odd = different({"controls": [ROW]}, {"controls": [{**ROW, "held_out_passed": 7}]})
+    assert odd == "table: held_out_passed is 7, was 8 where it was built"
+    assert different({"controls": [ROW]}, {"controls": []}).startswith("table: reward is None, was 1.0")
+
+
+def test_a_file_of_proofs_that_cannot_be_read_proves_nothing(tmp_path: Path) -> None:
+    folder = Project(tmp_path).folder("x")
+    folder.root.mkdir(parents=True)
+    for text in ("", "[1]", '{"docker": 3}', "\xff"):
+        folder.proven.write_text(text, encoding="latin-1")
+        assert proven.proofs(folder) == {}
+    proven.keep(folder, "docker", "b", "f")
+    proven.keep(folder, "bubblewrap", "b", "g")
+    assert proven.proofs(folder)["docker"] == {"bundle": "b", "fingerprint": "f"}
