@@ -36,6 +36,7 @@ from programsmith.records import codec
 from programsmith.records.outcome import Outcome, Word
 from programsmith.sandboxes import docker_seccomp, launcher_config, open_sandbox
 from programsmith.sandboxes.base import BUBBLEWRAP, DOCKER, Image, SandboxPlan
+from programsmith.sandboxes.docker_used import reap_images
 from programsmith.toolchains.load import toolchains
 from programsmith.toolchains.model import Toolchain
 from programsmith.toolchains.versions import dotted
@@ -135,6 +136,7 @@ def _contained(job: Job, target: Toolchain, base: Base, profile: str) -> Places:
         "images": {str(side): image.digest for side, image in found.items()},
         "toolchains": _versions(target, found[Side.AGENT]),
     }
+    job.say(f"{reap_images(rule['unused_days'])} images removed that nobody used for {rule['unused_days']} days")
     task = tomllib.loads((bundle / "task.toml").read_text("utf-8"))["verifier"]["environment"]
     inside: Mapping[str, Any] = json.loads((bundle / "tests" / "environment.json").read_bytes())
     limits = {"pids": rule["verifier"]["pids"], **{name: task[name] for name in ("cpus", "memory_mb")}}

@@ -20,6 +20,7 @@ from programsmith.sandboxes.base import Image
 from programsmith.sandboxes.docker_archives import take
 from programsmith.sandboxes.docker_container import Plan, create, remove_container
 from programsmith.sandboxes.docker_images import build_image, content_digest, context_digest
+from programsmith.sandboxes.docker_used import BUNDLE
 from programsmith.sandboxes.engine import find_image
 from programsmith.toolchains.bases import COMPILER, base_tag, command
 from programsmith.toolchains.model import Toolchain
@@ -92,7 +93,7 @@ def bundle_image(bundle: Path, side: Side, base: Base, *, more_packages: bool) -
     found = find_image(tag)
     if found is None:
         network = HOST_NETWORK if more_packages or not base.whole else NO_NETWORK
-        found = build_image(files, tag, arguments, network)
+        found = build_image(files, tag, arguments, network, BUNDLE)
     return str(found.id)
 
 

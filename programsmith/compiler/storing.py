@@ -7,6 +7,7 @@ a settling while the spec is built.
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -16,8 +17,9 @@ from typing import Any
 from programsmith.compiler.lock import held
 from programsmith.compiler.paths import Project
 from programsmith.compiler.storage import store_root
-from programsmith.errors import InputError
+from programsmith.errors import InputError, PrerequisiteError
 from programsmith.records import codec
+from programsmith.sandboxes.docker_used import reap_images
 from programsmith.spec.find import find_specs
 from programsmith.store.directory import Directory
 from programsmith.store.garbage import collected
@@ -25,16 +27,32 @@ from programsmith.store.leases import Leases
 from programsmith.store.ledger import Ledger
 
 DAY = 86400.0
+RECORDS = ("environments.json", "places.json")
+IMAGE = re.compile("sha256:[0-9a-f]{64}")
 
 
 def collect(project: Project, days: float) -> dict[str, Any]:
-    """Remove from the store what no spec of the project used and nobody used for `days`. Raises InputError."""
+    """Remove from the store what no spec of the project used and nobody used for `days`; images unused as long.
+
+    Raises InputError, InfraError.
+    """
     if not days >= 0:
         raise InputError(f"--days {days:g}: wanted a number of days from 0 up")
     root = store_root(project)
     live = {path.stem for path in find_specs(project.root)}
     since = time.time() - days * DAY
-    return asdict(collected(Directory(root), Leases(root / "leases"), live=live, since=since))
+    found = asdict(collected(Directory(root), Leases(root / "leases"), live=live, since=since))
+    return {**found, "images": _images(project, days)}
+
+
+def _images(project: Project, days: float) -> int:
+    """Images of bundles that are gone now; none where there is no engine. Those of this project's specs stay."""
+    records = (path for name in RECORDS for path in project.cache.glob(f"*/r*/{name}"))
+    needed = {image for path in records for image in IMAGE.findall(path.read_text("utf-8", "replace"))}
+    try:
+        return reap_images(days, needed)
+    except PrerequisiteError:
+        return 0
 
 
 def reservations(project: Project, files: Sequence[Path]) -> dict[str, Any]:

@@ -16,9 +16,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from programsmith.errors import InfraError
 from programsmith.payload.verifier.pump import Flow
 from programsmith.sandboxes.docker_seccomp import seccomp_profile
 from programsmith.sandboxes.docker_streams import Streams
+from programsmith.sandboxes.docker_used import used
 from programsmith.sandboxes.engine import engine, labels, talking
 
 CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "KILL", "SETGID", "SETUID")
@@ -48,8 +50,18 @@ class Plan:
 
 def create(plan: Plan) -> str:
     """Create the container; its id. Raises InfraError."""
+    from docker.errors import ImageNotFound
+
     with talking(f"creating a container of {plan.image}"):
-        return str(engine().containers.create(plan.image, **_options(plan)).id)
+        try:
+            made = str(engine().containers.create(plan.image, **_options(plan)).id)
+        except ImageNotFound as fault:
+            raise InfraError(
+                f"creating a container of {plan.image}: that image was removed; to have it made again, run: "
+                f"programsmith forget NAME:r0:images, and build"
+            ) from fault
+    used(plan.image)
+    return made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,10 +63,12 @@ def context_digest(context: Iterable[FileEntry], bases: Iterable[str]) -> str:
     return total.hexdigest()
 
 
-def build_image(context: Sequence[FileEntry], tag: str, arguments: Mapping[str, str], network: str) -> Image:
+def build_image(
+    context: Sequence[FileEntry], tag: str, arguments: Mapping[str, str], network: str, label: str = ""
+) -> Image:
     """Build and tag. `arguments` name the images to build on, BASE and where need be COMPILER.
 
-    Raises InfraError with the end of the log, or where one of these images is not here.
+    `label` is one that it gets besides ours. Raises InfraError with the end of the log, or where one is absent.
     """
     log: list[str] = []
     for name in (arguments[key] for key in FROM if key in arguments):
@@ -79,7 +81,7 @@ def build_image(context: Sequence[FileEntry], tag: str, arguments: Mapping[str, 
             tag=tag,
             buildargs=dict(arguments),
             network_mode=network,
-            labels={LABEL: place()},
+            labels={LABEL: place()} | ({label: ""} if label else {}),
             pull=False,
             rm=True,
             forcerm=True,

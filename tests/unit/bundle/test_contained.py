@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from programsmith.blocks import images, sanity, static
+from programsmith.blocks import images, probe, sanity, static
 from programsmith.bundle.container import contained
 from programsmith.bundle.container import tests_digest as digest_of_tests
 from programsmith.bundle.grade import read_grade
@@ -32,8 +34,11 @@ from programsmith.records import codec
 from programsmith.records.outcome import Word
 from programsmith.rulebook.load import Rulebook
 from programsmith.sandboxes.base import BUBBLEWRAP
+from programsmith.sandboxes.docker_container import Plan, create
 from programsmith.sandboxes.docker_images import build_image, content_digest, read_layers
-from programsmith.sandboxes.engine import OWNER, engine, labels
+from programsmith.sandboxes.docker_used import reap_images
+from programsmith.sandboxes.engine import OWNER, engine, find_image, labels
+from programsmith.sandboxes.shared import shared_root
 from programsmith.sandboxes.tars import write_tar_bytes
 from programsmith.toolchains.load import toolchains
 from tests.contract.backends import base_image
@@ -106,6 +111,25 @@ def test_an_image_is_built_once_and_again_when_it_is_gone(toy: Toy, base: Base) 
     engine().images.remove(first, force=True)
     again = bundle_image(toy.bundle, Side.VERIFIER, base, more_packages=False)
     assert examined(toy.bundle, Side.VERIFIER, again, RULE, "").digest == digest
+
+
+def test_an_image_goes_when_nobody_used_it_for_long_or_needs_it(toy: Toy, base: Base) -> None:
+    agent, verifier = (bundle_image(toy.bundle, side, base, more_packages=False) for side in Side)
+    for image in (agent, verifier):
+        examined(toy.bundle, Side.AGENT if image == agent else Side.VERIFIER, image, RULE, "")
+    mark = shared_root() / "images" / verifier.removeprefix("sha256:")
+    before = time.time() - 31 * 86400
+    os.utime(mark, (before, before))
+    reap_images(30, {verifier})
+    assert engine().images.get(verifier).id == verifier
+    assert reap_images(30) >= 1
+    assert find_image(verifier) is None
+    assert not mark.exists()
+    assert find_image(agent) is not None
+    assert find_image(base.tag) is not None
+    with pytest.raises(InfraError, match=r"that image was removed; .* programsmith forget"):
+        create(Plan(image=verifier, command=["true"], workdir="/", memory_bytes=1 << 26, pids=8))
+    assert bundle_image(toy.bundle, Side.VERIFIER, base, more_packages=False)
 
 
 @pytest.mark.parametrize("side", list(Side))
@@ -234,6 +258,17 @@ def test_controls_and_checks_get_what_they_must(
     for block in (images, sanity, static):
         outcome = block.run(toy.job(block.__name__.rpartition(".")[2]))
         assert outcome.word is Word.PASS, outcome.reason
+
+
+def test_what_weakens_a_place_weakens_it_in_a_container(toy: Toy) -> None:
+    """Each shows, opens or enlarges something that a container has elsewhere than a view."""
+    base_image("python")
+    wanted = ["meets_in_shared", "meets_in_tree", "delegates", "reads_tests", "steals_while_building", "fills_work"]
+    toy.spec |= {"sandbox": "docker", "probe": {"adversaries": wanted, "model": None}}
+    images.run(toy.job("images"))
+    outcome = probe.run(toy.job("probe"))
+    assert outcome.word is Word.CLEAN, outcome.reason
+    assert (outcome.evidence["live"], outcome.evidence["duds"]) == (len(wanted), [])
 
 
 def test_a_tests_folder_that_is_not_the_images_lies_over_it(toy: Toy, base: Base) -> None:
