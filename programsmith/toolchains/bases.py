@@ -1,9 +1,9 @@
 """Base images without a registry: made from the distribution's packages, one per language.
 
 `python -m programsmith.toolchains.bases LANGUAGE…`, as root on a Debian machine with debootstrap and a Docker engine.
-In: rules/containers.yaml and rules/toolchains.yaml. Out: an image per language whose tag `base_tag` tells; one that is
-there is not made again. Two makings from the same archive have the same content digest. Nothing of this machine goes
-in: neither its name, nor its resolver, nor a log.
+In: rules/containers.yaml and rules/toolchains.yaml. Out: an image per language, and of C in any case, whose tag
+`base_tag` tells; one that is there is not made again. Two makings from the same archive have the same content digest.
+Nothing of this machine goes in: neither its name, nor its resolver, nor a log.
 """
 
 from __future__ import annotations
