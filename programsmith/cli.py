@@ -54,12 +54,7 @@ def run(args: Sequence[str], looked: Look | None = None) -> int:
 def _parser() -> Parser:
     parser = Parser(prog="programsmith", description="Repositories into verified environments.", epilog=EXITS)
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    build = _with_words(verbs, "build", "build specs to their verdicts", "approve=BLOCK[,…] where one parked")
-    build.add_argument("-n", "--workers", type=int, help="blocks and cases at a time (default: one per processor)")
-    build.add_argument("-y", "--yes", action="store_true", help="build many specs, and spend, without asking")
-    proving = _with_words(verbs, "prove", PROVE, "sandbox=docker or sandbox=bubblewrap")
-    proving.add_argument("-n", "--workers", type=int, help="blocks and cases at a time (default: one per processor)")
-    proving.epilog = PROVED
+    _add_builds(verbs)
     for name, verb in READING.items():
         reading = _with_words(verbs, name, verb.what, verb.words)
         reading.epilog = "\n".join(["examples:", *(f"  programsmith {line}" for line in verb.examples), "", ANSWERED])
@@ -88,6 +83,16 @@ def _parser() -> Parser:
     verbs.add_parser("version", help="print the version")
     verbs.add_parser("help", help="print this")
     return parser
+
+
+def _add_builds(verbs: argparse._SubParsersAction[Parser]) -> None:
+    """The verbs that run blocks."""
+    build = _with_words(verbs, "build", "build specs to their verdicts", "approve=BLOCK[,…] where one parked")
+    build.add_argument("-n", "--workers", type=int, help="blocks and cases at a time (default: one per processor)")
+    build.add_argument("-y", "--yes", action="store_true", help="build many specs, and spend, without asking")
+    proving = _with_words(verbs, "prove", PROVE, "sandbox=docker or sandbox=bubblewrap")
+    proving.add_argument("-n", "--workers", type=int, help="blocks and cases at a time (default: one per processor)")
+    proving.epilog = PROVED
 
 
 def _with_words(verbs: argparse._SubParsersAction[Parser], name: str, what: str, more: str = "tasks") -> Parser:
