@@ -121,6 +121,11 @@ def read_payload(*path: str) -> bytes:
     return PAYLOAD.joinpath(*path).read_bytes()
 
 
+def server_sources() -> dict[str, bytes]:
+    """The sources of the launch server by their path in a bundle."""
+    return {f"tests/launcher/{path.parent.name}/{path.name}": path.read_bytes() for path in SOURCES}
+
+
 def server_words() -> dict[str, str]:
     """Where the verifier's Dockerfile puts the launch server."""
     return {"server": SERVER, "server_folder": SERVER.rpartition("/")[0]}
@@ -173,7 +178,7 @@ def _tests(given: Ingredients, plan: Plan, identity: str) -> Iterator[FileEntry]
     packages = given.image.verifier_packages
     dockerfile = _dockerfile("tests", given.image.base, packages, places=places, **server_words())
     yield _file("tests/Dockerfile", dockerfile)
-    yield from (_file(f"tests/launcher/{path.parent.name}/{path.name}", path.read_bytes()) for path in SOURCES)
+    yield from (_file(path, content) for path, content in server_sources().items())
     yield _file("tests/test.sh", read_payload("harbor", "test.sh"), 0o755)
     yield _file("tests/verify.pyz", given.verify)
     yield _file("tests/environment.json", given.environment)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from programsmith.bundle.render import read_payload
+from programsmith.bundle.render import read_payload, server_sources
 from programsmith.bundle.zipapp import check_pyz, verify_pyz
 from programsmith.checks.base import Row, Scene, first
 
@@ -24,13 +24,16 @@ PROGRAMS: Mapping[str, Callable[[], bytes]] = {
 
 def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:  # noqa: ARG001 - every check has the same form
     """Compare each."""
+    wanted = {path: made() for path, made in PROGRAMS.items()} | server_sources()
     found = [
         f"{path}: wanted the program of this installation, got another"
-        for path, made in PROGRAMS.items()
-        if path not in scene.files or scene.files[path].content != made()
+        for path, content in wanted.items()
+        if path not in scene.files or scene.files[path].content != content
     ]
     return Row(
         passed=not found,
-        reason=first(found, f"{len(PROGRAMS)} programs are this installation's", "program"),
+        reason=first(
+            found, f"{len(PROGRAMS)} programs and the launch server's sources are this installation's", "program"
+        ),
         evidence={"programs": sorted(PROGRAMS), "faults": found},
     )

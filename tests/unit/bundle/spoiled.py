@@ -214,6 +214,10 @@ MUTATIONS = {
         "verifier_program verifier_switches",
         lambda t: write(t, "tests/verify.pyz", weak_program(verify_pyz(), "files_count")),
     ),
+    "other_server": (
+        "verifier_program",
+        lambda t: edit(t, "tests/launcher/launch/launch.c", b"guard_init();", b""),
+    ),
     "other_runner": ("verifier_program", lambda t: write(t, "environment/app/check", check_pyz() + b"#", 0o755)),
     "two_policies": ("one_policy", lambda t: edit(t, "environment/app/policy.json", b'"rot"', b'"tor"')),
     "unsaid_family": ("family_table", lambda t: edit(t, "instruction.md", b"| `rot -n`", b"| `rot -m`")),
