@@ -15,7 +15,7 @@ from typing import NoReturn
 from programsmith import __version__
 from programsmith.compiler.early import Look
 from programsmith.compiler.verbs import EXITS as ANSWERED
-from programsmith.compiler.verbs import EXPORT, PROVE, READING, VERIFY
+from programsmith.compiler.verbs import EXPORT, GC, PROVE, READING, SETTLE, VERIFY, YIELD
 from programsmith.errors import Exit, InputError
 from programsmith.rulebook.fault import suggest
 
@@ -74,10 +74,10 @@ def _parser() -> Parser:
         reading.add_argument("--json", action="store_true", help="one JSON object")
     _with_words(verbs, "clean", "remove what tasks made")
     _with_words(verbs, "forget", "make tasks run again")
-    _with_words(verbs, "yield", "write docs/yield from finished builds")
-    gc = _with_words(verbs, "gc", "remove from the store what no spec needs")
+    _with_words(verbs, "yield", YIELD)
+    gc = _with_words(verbs, "gc", GC)
     gc.add_argument("--days", type=float, default=30.0, help="keep what was used in so many last days [30]")
-    settle = _with_words(verbs, "settle", "show reservations of calls whose end nobody saw; close one")
+    settle = _with_words(verbs, "settle", SETTLE)
     settle.add_argument("--id", help="the reservation to close")
     settle.add_argument("--usd", type=float, help="what its call took, in dollars")
     verbs.add_parser("version", help="print the version")

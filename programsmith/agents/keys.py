@@ -18,7 +18,10 @@ NETWORK = "none"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surface:
-    """All that an agent has: the instruction's digest, files below /app by path, toolchains by version, limits."""
+    """All that an agent has: the instruction's digest, files below /app by path, toolchains by version, limits.
+
+    The public runner is code of ours, which the trial block's number stands for.
+    """
 
     instruction: str
     app: Mapping[str, str]

@@ -20,7 +20,7 @@ from programsmith.bundle.manifest import Manifest, digests, families
 from programsmith.bundle.places import SERVER, folders
 from programsmith.bundle.seal import seal
 from programsmith.bundle.submissions import SEALED, sealed_beside
-from programsmith.bundle.tree import APP, CASES, DOCS, IGNORING, PUBLIC, plain
+from programsmith.bundle.tree import APP, CASES, CHECK, DOCS, IGNORING, PUBLIC, plain
 from programsmith.payload.verifier.limits import case_limits, timeout_seconds
 from programsmith.payload.verifier.model import FileEntry, GradedCase, canonical
 from programsmith.payload.verifier.plan import Plan, Policy, encode_cases, encode_plan, encode_policy
@@ -167,7 +167,7 @@ def _app(given: Ingredients) -> Iterator[FileEntry]:
         yield FileEntry(CASES.encode() + entry.path, entry.kind, entry.mode, entry.content)
     yield _file(PUBLIC, encode_cases(given.public))
     yield _file(APP + "policy.json", encode_policy(given.policy))
-    yield _file(APP + "check", given.check, 0o755)
+    yield _file(CHECK, given.check, 0o755)
 
 
 def _tests(given: Ingredients, plan: Plan, identity: str) -> Iterator[FileEntry]:

@@ -18,6 +18,7 @@ APP = "environment/app/"
 DOCS = APP + "docs/"
 CASES = APP + "cases/"
 PUBLIC = APP + "public.jsonl"
+CHECK = APP + "check"
 IGNORING = frozenset({".gitignore", ".dockerignore", ".harborignore", ".gitattributes"})
 """Files that make a runner or a builder leave other files out."""
 AGENT_SIDE = ("instruction.md", "environment/")

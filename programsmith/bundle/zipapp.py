@@ -33,8 +33,12 @@ def verify_pyz() -> bytes:
 
 def check_pyz() -> bytes:
     """The public runner: the verifier's own policy, words and comparators, without anything that scores or unseals."""
-    files = [p for p in _modules(VERIFIER) if p.name not in _FOR_SCORING_ONLY]
-    return b"#!/usr/bin/env python3\n" + _zip([*files, *_modules(CHECK)], "programsmith.payload.bundle.check")
+    return b"#!/usr/bin/env python3\n" + _zip(check_files(), "programsmith.payload.bundle.check")
+
+
+def check_files() -> list[Path]:
+    """Sources of the public runner."""
+    return [*(p for p in _modules(VERIFIER) if p.name not in _FOR_SCORING_ONLY), *_modules(CHECK)]
 
 
 def _modules(folder: str) -> list[Path]:

@@ -190,6 +190,20 @@ def test_each_verb_that_looks_explains_itself_and_is_one_of_doit(verb: str, caps
     assert plugins[verb].load().name == verb
 
 
+def test_every_verb_is_one_of_doit() -> None:
+    plugins = {point.name: point for point in entry_points(group="doit.COMMAND") if point.dist.name == "programsmith"}
+    doits_own = {"list", "info", "clean", "forget", "help", "version"}
+    assert set(VERBS) - doits_own == plugins.keys()
+    assert [name for name, point in plugins.items() if point.load().name != name] == []
+
+
+def test_options_may_follow_the_words_of_a_verb(checkout: Path) -> None:
+    code, out, err = run(checkout, "doit", "explain", "hello:ingest", "--json")
+    assert (code, err, json.loads(out)["version"]) == (0, "", 1)
+    code, out, _ = run(checkout, "doit", "gc", "--days", "100")
+    assert (code, json.loads(out)["entries"]) == (0, 0)
+
+
 def test_what_doit_says_of_a_verb_is_what_programsmith_says(checkout: Path) -> None:
     plain = run(checkout, "programsmith", "explain", "hello:ingest")
     assert plain == (0, "hello:ingest would run: never built\nit has no record\n", "")

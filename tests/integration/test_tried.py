@@ -113,8 +113,14 @@ def test_a_task_that_is_too_easy_for_its_band_is_shelved_as_easy_at_no_cost(trie
     assert not (tried.root / "dist" / "rot").exists()
 
 
-def test_another_verifier_grades_every_recorded_artifact_again_and_buys_none(tried: Tried) -> None:
-    tried.program("class BundleError(Exception):", "class BundleError(Exception):  # another one", "grade.py")
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [("class BundleError(Exception):", "grade.py"), ("def comparator(", "compare.py")],  # the agent's runner has one
+)
+def test_another_verifier_grades_every_recorded_artifact_again_and_buys_none(
+    tried: Tried, line: str, name: str
+) -> None:
+    tried.program(line, f"# another one\n{line}", name)
     ran = tried.build()
     assert {f"{GRADE}{n}" for n in range(6)} < ran
     assert tried.restored() == {f"{TRIAL}{n}" for n in range(6)}

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from programsmith.bundle.zipapp import check_files
 from programsmith.compiler.cached import PAID
 from programsmith.compiler.plan import STEP
 from programsmith.compiler.slices import Blocks
@@ -42,6 +43,7 @@ def files(block: str, blocks: Blocks) -> Iterator[tuple[str, Path]]:
     for name, path in blocks.modules(block).items():
         if f"{name}.".startswith(OF_AN_ATTEMPT):
             yield name, path
+    yield from ((f"check/{path.name}", path) for path in check_files())
     for folder in set(WHOLE) & set(STEP[block].payload):
         for path in sorted(blocks.payload(folder).glob("*.[pch]*")):
             yield f"payload/{folder}/{path.name}", path

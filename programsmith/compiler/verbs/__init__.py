@@ -14,6 +14,9 @@ EXITS = "exit codes: 0 answered; 2 infra; 3 wrong input or missing prerequisite;
 PROVE = "prove what is built in another sandbox than its build took, and record it in the verdict"
 
 
+YIELD = "write docs/yield from finished builds"
+GC = "remove from the store what no spec needs"
+SETTLE = "show reservations of calls whose end nobody saw; close one"
 EXPORT = "write exported tasks in another form"
 VERIFY = "whether an exported task is what it says: files, signature, label, seals; with --run also its grades"
 
@@ -41,7 +44,7 @@ READING: Mapping[str, Reads] = MappingProxyType(
         "explain": Reads(
             "why each task last ran or would run, down to what changed; of one task also its evidence",
             "a task",
-            ("explain spec=tally", "explain tally:r0:calibrate"),
+            ("explain spec=tally", "explain tally:r0:b0:calibrate"),
         ),
         "changed": Reads(
             "the specs that the changes since a git commit affect, one a line; with --json by what",

@@ -11,16 +11,11 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from doit.cmd_base import Command
-
 from programsmith.bundle.present import Present, read_present
-from programsmith.compiler.build import doit_words
-from programsmith.compiler.faults import Caught
 from programsmith.compiler.loader import asked_specs
 from programsmith.compiler.passes import outcome_of
 from programsmith.compiler.paths import Project, part
 from programsmith.compiler.revision import EXPORTED
-from programsmith.compiler.verbs import EXPORT
 from programsmith.compiler.verbs.reading import emit
 from programsmith.compiler.verifying import State, files_line
 from programsmith.errors import Exit, InputError
@@ -68,17 +63,3 @@ def _entries(name: str, found: Present) -> Iterable[FileEntry]:
     entries = [FileEntry(path, "dir", 0o755) for path in folders]
     entries += [FileEntry(top + b"/" + e.path, "file", e.mode, e.content) for e in found.files.values()]
     return sorted(entries)
-
-
-class Export(Command):  # type: ignore[misc]
-    """`doit export`."""
-
-    name = "export"
-    doc_purpose, doc_usage, doc_description = EXPORT, "spec=NAME_OR_FILE[,…] format=tar", None
-    cmd_options = ()
-
-    def execute(self, opt_values: object, pos_args: list[str]) -> int:  # noqa: ARG002 - as doit calls it
-        """Export. Every error ends here, in a line and a code."""
-        with Caught() as caught:
-            return int(export([*doit_words(), *pos_args], Path.cwd()))
-        return int(caught.code or Exit.OK)

@@ -1,4 +1,4 @@
-"""What the reading verbs share: which specs and tasks are meant, how the answer is printed, doit's commands.
+"""What the reading verbs share: which specs and tasks are meant, how the answer is printed.
 
 In: a verb's name, words, whether JSON is wanted. Out: the answer on stdout, exit code 0. A verb's module has WORDS, the
 words `k=v` that it takes, TASKS, whether it takes tasks, and `answer`. Nothing is locked, nothing written below cache/.
@@ -15,9 +15,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from doit.cmd_base import Command
-
-from programsmith.compiler.build import doit_words
 from programsmith.compiler.compile import Compiler
 from programsmith.compiler.early import known_footing, known_specs
 from programsmith.compiler.loader import Asked, asked_specs
@@ -28,13 +25,6 @@ from programsmith.rulebook.fault import suggest
 
 VERSION = 1
 """Of the JSON forms."""
-JSON_OPTION: Mapping[str, Any] = {
-    "name": "json",
-    "long": "json",
-    "type": bool,
-    "default": False,
-    "help": "one JSON object",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,18 +89,3 @@ def emit(text: str) -> None:
         print(text.encode(coding, "backslashreplace").decode(coding), flush=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-class Reading(Command):  # type: ignore[misc]
-    """A reading verb as a command of doit; the words `k=v` are what doit took out of the command line."""
-
-    doc_description = None
-    cmd_options = (JSON_OPTION,)
-
-    def execute(self, opt_values: Mapping[str, Any], pos_args: list[str]) -> int:
-        """Answer. Every error ends here, in a line and a code."""
-        from programsmith.compiler.faults import Caught
-
-        with Caught() as caught:
-            return int(read(self.name, [*doit_words(), *pos_args], Path.cwd(), as_json=opt_values["json"]))
-        return int(caught.code or Exit.OK)

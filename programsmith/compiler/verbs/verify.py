@@ -7,20 +7,14 @@ what cannot be read, and a key that is none.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-from doit.cmd_base import Command
 
 from programsmith.bundle.label import TASK
 from programsmith.bundle.present import read_present
 from programsmith.bundle.signature import KEY_BYTES, MANIFEST
-from programsmith.compiler.build import doit_words
 from programsmith.compiler.compile import owner_secret
-from programsmith.compiler.faults import Caught
-from programsmith.compiler.verbs import VERIFY
-from programsmith.compiler.verbs.reading import JSON_OPTION, VERSION, emit
+from programsmith.compiler.verbs.reading import VERSION, emit
 from programsmith.compiler.verifying import Asked, Line, State, exit_of, lines
 from programsmith.errors import Exit, InputError
 from programsmith.rulebook.load import Rulebook
@@ -113,48 +107,3 @@ def _json(path: str, said: Sequence[Line], code: Exit) -> str:
     ]
     holds = all(line.state in {State.OK, State.UNPROVEN} for line in said)
     return json.dumps({"version": VERSION, "path": path, "holds": holds, "exit": int(code), "lines": rows}, indent=1)
-
-
-def _options_first(words: Sequence[str]) -> list[str]:
-    options: list[str] = []
-    paths: list[str] = []
-    rest = iter(words)
-    for word in rest:
-        if not word.startswith("--"):
-            paths.append(word)
-            continue
-        options.append(word)
-        if word == "--key":
-            options += [value for value in (next(rest, None),) if value is not None]
-    return [*options, *paths]
-
-
-class Verify(Command):  # type: ignore[misc]
-    """`doit verify`."""
-
-    name = "verify"
-    doc_purpose, doc_usage, doc_description = VERIFY, "PATH [--run] [--key KEY] [--json]", None
-    cmd_options = (
-        JSON_OPTION,
-        {
-            "name": "run",
-            "long": "run",
-            "type": bool,
-            "default": False,
-            "help": "grade its solution and nothing at all too",
-        },
-        {"name": "key", "long": "key", "type": str, "default": "", "help": "a trusted public key, or a file of it"},
-    )
-
-    def parse_execute(self, in_args: list[str]) -> int:
-        """See doit, which takes options before paths only."""
-        code: int = super().parse_execute(_options_first(in_args))
-        return code
-
-    def execute(self, opt_values: Mapping[str, Any], pos_args: list[str]) -> int:
-        """Verify. Every error ends here, in a line and a code."""
-        with Caught() as caught:
-            given = opt_values["key"] or None
-            paths = [*doit_words(), *pos_args]  # doit takes a path that holds a `=` for a word
-            return int(verify(paths, Path.cwd(), key=given, run=opt_values["run"], as_json=opt_values["json"]))
-        return int(caught.code or Exit.OK)
