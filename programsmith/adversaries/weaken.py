@@ -18,7 +18,7 @@ from pathlib import Path
 from programsmith.adversaries.history import history
 from programsmith.bundle.controls import Files, pack
 from programsmith.bundle.harbor import dump_toml
-from programsmith.bundle.render import CANARIES, PAYLOAD
+from programsmith.bundle.render import CANARIES, PAYLOAD, read_payload
 from programsmith.bundle.sides import Sides
 from programsmith.bundle.tree import DOCS, PUBLIC
 from programsmith.payload.verifier.model import FileEntry
@@ -65,8 +65,7 @@ def weak_program(verifier: bytes, defence: str) -> bytes:
     for path in weak.glob("*.py"):
         if path.stem in {*HELPERS, defence}:
             held[f"{WEAK}/{path.name}"] = path.read_bytes()
-    for path in (PAYLOAD / "verifier" / name for name in UNSHIPPED):
-        held[f"programsmith/payload/verifier/{path.name}"] = path.read_bytes()
+    held |= {f"programsmith/payload/verifier/{name}": read_payload("verifier", name) for name in UNSHIPPED}
     held["programsmith/payload/adversaries/__init__.py"] = b""
 
     removed = sorted(Path(name).stem for name in held if name.startswith(WEAK) and Path(name).stem not in HELPERS)

@@ -56,7 +56,7 @@ class Grade:
     @property
     def hostile(self) -> bool:
         """Whether the submission ended its verifier each time."""
-        return bool(self.details["class"] == HOSTILE)
+        return bool(self.details.get("class") == HOSTILE)
 
 
 def grade(

@@ -118,7 +118,7 @@ def test_the_class_of_a_containers_end(*, toy, tmp_path, monkeypatch, status, ov
     ended = Ended(flow=Flow(over=over), status=status, out_of_memory=lacked)
     files = () if left is None else (FileEntry(b"details.json", content=left),)
     monkeypatch.setattr(container, "verify", lambda *_: (ended, files))
-    monkeypatch.setattr(container, "verifier_of", lambda _: None)
+    monkeypatch.setattr(container, "verifier_of", lambda *_: None)
     with pytest.raises(AbnormalError) as raised:
         container.contained(toy.bundle, {"tests": ""}, ("--submission", str(tmp_path)), tmp_path, None, 5)
     assert raised.value.fault is wanted
