@@ -13,4 +13,4 @@ if __name__ == "__main__":
         path = f"/{folder}/{tool}"
         if os.path.isfile(path):
             with open(path, encoding="utf-8") as file:
-                exec(compile(file.read(), path, "exec"), {"__name__": "__main__"})  # noqa: S102 - the point
+                exec(compile(file.read(), path, "exec"), {"__name__": "__main__", "__file__": path})  # noqa: S102 - the point

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from programsmith.payload.adversaries.weak.place import argument
-
 
 def remove() -> None:
-    """Put the submission first."""
-    sys.path.insert(0, argument("--submission"))
+    """Put the submission first, before anything else is imported."""
+    sys.path.insert(0, sys.argv[sys.argv.index("--submission") + 1])
