@@ -1,5 +1,6 @@
-"""command: a user's command line tries. sh runs it in /app; INSTRUCTION holds the instruction's path, SEED the index.
+"""command: a user's command line tries. sh runs it in /app.
 
+INSTRUCTION holds the instruction's path, SEED the index, MODEL the model that the entry names.
 In: a spec entry with `command`, and maybe `folder`, which is shown read-only at /opt/agent, and `usd`, the price.
 """
 

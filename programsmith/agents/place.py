@@ -30,8 +30,8 @@ def lay(folder: Path, app: Iterable[FileEntry], source: Iterable[FileEntry] = ()
     return folder
 
 
-def plan(view: View | Image, app: Path, mounts: tuple[Mount, ...], seed: int) -> SandboxPlan:
-    """The sandbox of one attempt."""
+def plan(view: View | Image, app: Path, mounts: tuple[Mount, ...], seed: int, model: str = "") -> SandboxPlan:
+    """The sandbox of one attempt. `model` is what a command line is to ask."""
     own = {
         b"HOME": HOME.encode(),
         b"USER": b"agent",
@@ -39,6 +39,7 @@ def plan(view: View | Image, app: Path, mounts: tuple[Mount, ...], seed: int) ->
         b"TMPDIR": TMP.encode(),
         b"INSTRUCTION": INSTRUCTION.encode(),
         b"SEED": str(seed).encode(),
+        **({b"MODEL": model.encode()} if model else {}),
     }
     return SandboxPlan(
         view=view,

@@ -175,7 +175,7 @@ def _attempt(scene: Scene) -> tuple[AgentResult, place.Collected]:
     job, who = scene.job, agent(scene.which.agent)
     view = ROOTS[scene.places["kind"]](scene)
     app = place.lay(job.scratch / "app", _app(scene), _source(scene))
-    sandbox = open_sandbox(place.plan(view, app, who.mounts(scene.made), scene.which.index))
+    sandbox = open_sandbox(place.plan(view, app, who.mounts(scene.made), scene.which.index, scene.which.model or ""))
     try:
         _require_room(scene.limits.work_bytes)
         instruction = _instruction(scene)

@@ -73,8 +73,13 @@ class Rulebook:
         return self._checked[name]
 
     def digest(self, name: str) -> str:
-        """SHA-256 of the rule's content: comments and formatting of YAML change nothing. Raises InputError."""
+        """SHA-256 of the rule's content: comments and formatting of YAML change nothing. Raises InputError.
+
+        Whatever depends on a rule asks for this first, so a project's own is checked here, before anything runs.
+        """
         if name not in self._digests:
+            if self._own is not None and self.path(name).is_relative_to(self._own):
+                self.load(name)
             content = self._document(name).values if name == stem(name) else self._whole(name)
             self._digests[name] = hashlib.sha256(canonical(content)).hexdigest()
         return self._digests[name]

@@ -21,12 +21,16 @@ _PART = 255  # bytes of one part of a path
 _BLOCK = 1 << 20
 
 
+_ENDS = 64  # times that the end is read before whoever reads is taken to look for what an archive only announces
+
+
 class Chunks(io.RawIOBase):
     """Byte chunks as a file that can be read once. Counts what was read."""
 
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = iter(chunks)
         self._rest = b""
+        self._ends = 0
 
     def readable(self) -> bool:
         """See io."""
@@ -36,6 +40,9 @@ class Chunks(io.RawIOBase):
         """See io."""
         if not self._rest:
             self._rest = next((c for c in self._chunks if c), b"")
+            self._ends += not self._rest
+        if self._ends > _ENDS:
+            raise EOFError("it ends before what its headers announce")
         taken = min(len(self._rest), len(room))
         room[:taken] = self._rest[:taken]
         self._rest = self._rest[taken:]

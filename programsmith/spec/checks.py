@@ -28,6 +28,8 @@ def check_fields(spec: Spec, project: Path) -> None:
     _source(spec, project)
     _languages(spec, project)
     _stdout(spec)
+    _adversaries(spec, project)
+    _product(spec)
     for keys, pair in pairs(spec.values):
         _pair(spec, keys, pair)
     _bands(spec)
@@ -110,6 +112,37 @@ def _languages(spec: Spec, project: Path) -> None:
             keys = ("task", "target_languages", i)
             hint = suggest(language, known, "rules/toolchains.yaml has")
             raise fault(spec.place(*keys), dotted(keys), "a language with a toolchain", quoted(language), hint)
+
+
+def _adversaries(spec: Spec, project: Path) -> None:
+    asked = spec.values["probe"]["adversaries"]
+    if not isinstance(asked, list):
+        return
+    known = [row["id"] for row in Rulebook(project).load("adversaries")["adversaries"]]
+    for i, name in enumerate(asked):
+        if name not in known:
+            keys = ("probe", "adversaries", i)
+            hint = suggest(name, known, "rules/adversaries.yaml has")
+            raise fault(spec.place(*keys), dotted(keys), "the id of an adversary", quoted(name), hint)
+
+
+def _product(spec: Spec) -> None:
+    """A cross product says who, which model and, for `command`, what to run: no script, nobody without a model."""
+    sweep = spec.values["sweep"]
+    if not isinstance(sweep, dict):
+        return
+    known = ("command", *WITH_MODEL)
+    for i, agent in enumerate(sweep["agents"]):
+        if agent not in known:
+            keys = ("sweep", "agents", i)
+            hint = "write the sweep as a list of pairs for any other"
+            raise fault(spec.place(*keys), dotted(keys), f"one of {', '.join(known)}", quoted(agent), hint)
+    for name in ("command", "usd"):
+        if sweep[name] is not None and "command" not in sweep["agents"]:
+            wanted = "none, for no agent of the sweep is `command`"
+            raise fault(spec.place("sweep", name), f"sweep.{name}", wanted, quoted(str(sweep[name])))
+    if "command" in sweep["agents"] and sweep["command"] is None:
+        raise fault(spec.place("sweep"), "sweep.command", "what `command` runs", "nothing")
 
 
 def _stdout(spec: Spec) -> None:

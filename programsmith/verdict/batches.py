@@ -14,6 +14,7 @@ from typing import Any
 from programsmith.records.trial import Assignment, pair_of
 
 Entry = Mapping[str, Any]
+COMMAND, OF_COMMAND = "command", ("command", "usd")  # the harness whose own words a cross product has
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,9 +31,10 @@ def entries_of(sweep: Mapping[str, Any] | Sequence[Entry] | None) -> tuple[Entry
         return ()
     if not isinstance(sweep, Mapping):
         return tuple(sweep)
+    own = {name: sweep[name] for name in OF_COMMAND if sweep.get(name) is not None}
     left_out = {(pair["agent"], pair["model"]) for pair in sweep["except"]}
     return tuple(
-        {"agent": agent, "model": model, "trials": sweep["trials"]}
+        {"agent": agent, "model": model, "trials": sweep["trials"], **(own if agent == COMMAND else {})}
         for agent in sweep["agents"]
         for model in sweep["models"]
         if (agent, model) not in left_out

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 LEFT_OUT = {"agent": "command", "model": "x/1"}
-MATRIX = {"agents": ["command"], "models": ["x/1", "x/2"], "trials": 1, "except": [LEFT_OUT]}
+MATRIX = {"agents": ["command"], "models": ["x/1", "x/2"], "command": "./far", "trials": 1, "except": [LEFT_OUT]}
 SPEC: dict[str, Any] = {
     "version": 1,
     "name": "tried",
@@ -85,6 +85,8 @@ FIELDS: dict[str, Mapping[str, Any]] = {
     "ceiling.trials": {"ceiling.trials": 2},
     "sweep.agents": {"sweep.agents": ["command", "nop"]},
     "sweep.models": {"sweep.models": ["x/1", "x/2", "x/3"]},
+    "sweep.command": {"sweep.command": "./near"},
+    "sweep.usd": {"sweep.usd": 0.5},
     "sweep.trials": {"sweep.trials": 2},
     "sweep.except[].agent": {"sweep.except.0.agent": "nop"},
     "sweep.except[].model": {"sweep.except.0.model": "x/3"},
@@ -120,11 +122,11 @@ FIELDS: dict[str, Mapping[str, Any]] = {
 }
 RULES: dict[str, Mapping[str, Any]] = {
     "acceptance": {"nulls_max": 0.03},
-    "adversaries": {"adversaries.0.stops": "other"},
+    "adversaries": {"wanted.adversaries": 21},
     "bars": {"engine.one_of_1000_ms.most": 151},
     "batches": {"first": 2},
     "candidates": {"lines.full": 6000},
-    "checks": {"checks.0.id": "other"},
+    "checks": {"checks.0.id": "closed_tree", "checks.1.id": "harbor_validity"},
     "containers": {"suite": "other"},
     "defences": {"defences.0.stops": "other"},
     "goldens": {"one_outcome_least": 4},

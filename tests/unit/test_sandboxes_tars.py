@@ -140,3 +140,13 @@ def test_depth_is_bounded() -> None:
 def test_a_broken_archive_is_infra(spoil: Callable[[bytes], bytes]) -> None:
     with pytest.raises((InfraError, InputError)):
         read(spoil(archive((member("top/x"), b"x" * 3000))))
+
+
+def test_an_archive_that_announces_more_than_it_holds_is_refused_at_once() -> None:
+    header = tarfile.TarInfo("top/a")
+    header.size = 1 << 50
+    content = header.tobuf(tarfile.GNU_FORMAT) + b"a" * 512
+    with pytest.raises(InfraError, match="cannot be read"):
+        list(read_tar_stream([content], b"top", max_files=9, max_bytes=1 << 20))
+    with pytest.raises(InfraError, match="cannot be read"):
+        list(read_tar_stream([content.replace(b"top/a", b"top\0\0", 1)], b"top", max_files=9, max_bytes=1 << 20))

@@ -33,6 +33,32 @@ def load(project: Path, asks: str) -> dict[str, object]:
 
 
 REFUSED = {
+    "a cross product with an agent that asks no model": (
+        "sweep: {agents: [nop], models: [a/b]}",
+        (
+            "sweep.agents[0]: wanted one of command, claude-code, codex, gemini-cli, mini-swe-agent, got `nop`; "
+            "write the sweep as a list of pairs for any other"
+        ),
+    ),
+    "a cross product with a command that is not said": (
+        "sweep: {agents: [command], models: [a/b]}",
+        "sweep.command: wanted what `command` runs, got nothing",
+    ),
+    "a command line for no agent of a cross product": (
+        "sweep: {agents: [codex], models: [a/b], command: sh x}",
+        "sweep.command: wanted none, for no agent of the sweep is `command`, got `sh x`",
+    ),
+    "an adversary that there is not": (
+        "probe: {adversaries: [reward_from_build, reward_from_rum]}",
+        "probe.adversaries[1]: wanted the id of an adversary, got `reward_from_rum`; did you mean `reward_from_run`?",
+    ),
+    "a miner that there is not": (
+        "goldens: {miners: [tables, cram]}",
+        (
+            "goldens.miners[1]: wanted one of `case_dirs`, `driver_calls`, `line_groups`, `tables`, `sibling_pairs`, "
+            "got `cram`"
+        ),
+    ),
     "a scripted agent without a script": (
         "rollouts: [{agent: scripted}]",
         "rollouts[0].script: wanted what `scripted` runs, got nothing",

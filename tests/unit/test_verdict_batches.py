@@ -89,3 +89,14 @@ def test_folders_of_trials_are_paths_of_two_plain_parts() -> None:
     (one,) = assignments([entry], None, 0, difficulty=[], sizes=SIZES)
     assert one.folder == "codex-openai-..-gpt-5/0"
     assert Assignment(agent="x", model="../..", index=0, batch=0, ceiling=True).folder == "ceiling/x-none/0"
+
+
+def test_a_cross_product_gives_a_command_line_to_command_alone() -> None:
+    sweep = {"agents": ["command", "codex"], "models": ["p/a", "p/b"], "command": "sh x", "usd": 0.5, "trials": 3}
+    pairs = entries_of({**sweep, "except": [{"agent": "codex", "model": "p/b"}]})
+    own = {"command": "sh x", "usd": 0.5}
+    assert pairs == (
+        {"agent": "command", "model": "p/a", "trials": 3, **own},
+        {"agent": "command", "model": "p/b", "trials": 3, **own},
+        {"agent": "codex", "model": "p/a", "trials": 3},
+    )

@@ -20,6 +20,8 @@ from programsmith.payload.verifier.plan import Policy
 
 _MARK = b"#!"
 _FIRST_LINE = 255  # bytes that the kernel looks at
+_LONGEST = 3000  # bytes of a path that the kernel takes with all that is put before it
+MOST = 256  # scripts that are executed by their name, for each costs every launch a mount
 _NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 
 
@@ -33,8 +35,9 @@ def subject(tree: Collection[FileEntry], folder: str, policy: Policy) -> Subject
 
 
 def scripts(tree: Iterable[FileEntry]) -> tuple[str, ...]:
-    """Absolute paths inside of the files that are executed by their name."""
-    return tuple(f"{SUBMISSION}/{os.fsdecode(e.path)}" for e in sorted(tree) if _is_script(e))
+    """Absolute paths inside of the files that are executed by their name: those nearest to the top, at most MOST."""
+    found = sorted((e.path.count(b"/"), e.path) for e in tree if _is_script(e) and len(e.path) <= _LONGEST)
+    return tuple(f"{SUBMISSION}/{os.fsdecode(path)}" for _, path in found[:MOST])
 
 
 def start(tree: Iterable[FileEntry]) -> tuple[bytes, ...] | None:
@@ -43,7 +46,9 @@ def start(tree: Iterable[FileEntry]) -> tuple[bytes, ...] | None:
     if found is None or _is_script(found) or not found.content.startswith(_MARK):
         return None
     line = found.content[len(_MARK) : _FIRST_LINE].partition(b"\n")[0].strip(b" \t")
-    return (*line.split(None, 1), f"{SUBMISSION}/{EXECUTABLE}".encode()) if line else None
+    if not line or b"\0" in line:  # no kernel starts it either
+        return None
+    return (*line.split(None, 1), f"{SUBMISSION}/{EXECUTABLE}".encode())
 
 
 def _is_script(entry: FileEntry) -> bool:

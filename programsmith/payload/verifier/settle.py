@@ -14,7 +14,7 @@ from programsmith.payload.verifier.launcher import Request, Result
 from programsmith.payload.verifier.pump import Flow
 from programsmith.payload.verifier.wire import Over, Report
 
-_HOST_ERRORS = {errno.EMFILE, errno.ENFILE, errno.EIO, errno.EAGAIN}
+_HOST_ERRORS = {errno.EMFILE, errno.ENFILE, errno.EAGAIN}  # not EIO: a file that names a loader decides that
 _OVER = tuple((bit, bit.name.lower()) for bit in Over if bit.name)
 
 
@@ -55,7 +55,7 @@ def settle(report: Report, flow: Flow, request: Request, used: Used) -> Result:
 def _hits(report: Report, flow: Flow, used: Used) -> frozenset[str]:
     hits = set(used.hits)
     if flow.over:
-        hits.add(flow.over)
+        hits.add("work" if flow.over == "status" else flow.over)  # names and links that it left are work, too
     if report.end:
         wait_status, _, over = report.end
         hits |= {name for bit, name in _OVER if bit & over}
@@ -68,7 +68,7 @@ def _fault(report: Report, flow: Flow, used: Used) -> str | None:
     """Why this launch proves nothing; None where it does. A limit of ours counts only after the program started."""
     if report.fault:
         return f"init: {report.fault}"
-    if flow.over == "status":
+    if flow.over == "status" and not report.started:
         return "the init reported more than the work directory can hold"
     if report.complete and (report.exec_errno is not None or (report.started and report.end)):
         return f"exec failed with errno {report.exec_errno}" if report.exec_errno in _HOST_ERRORS else None

@@ -10,7 +10,7 @@ from programsmith.payload.verifier.cases import Subject
 from programsmith.payload.verifier.launcher import Mount
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.payload.verifier.plan import Policy
-from programsmith.payload.verifier.scripts import scripts, start, subject
+from programsmith.payload.verifier.scripts import MOST, scripts, start, subject
 
 LINE = b"#!/usr/bin/python3 -IS\n"
 PLACE = "/app/submission/executable"
@@ -46,6 +46,14 @@ def test_scripts_are_named_by_their_place() -> None:
     assert scripts(tree(LINE, path=b"\xff/in")) == ("/app/submission/\udcff/in",)
 
 
+def test_of_too_many_scripts_those_nearest_to_the_top_are_executed_by_name() -> None:
+    many = [FileEntry(b"a/%d" % n, "file", 0o755, LINE) for n in range(MOST)]
+    found = scripts([*many, *tree(LINE), FileEntry(b"x" * 250 + b"/y" * 1500, "file", 0o755, LINE)])
+    assert len(found) == MOST
+    assert PLACE in found
+    assert max(map(len, found)) < 100
+
+
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -53,7 +61,8 @@ def test_scripts_are_named_by_their_place() -> None:
         (LINE + b"PK\x03\x04", (b"/usr/bin/python3", b"-IS", PLACE.encode())),
         (b"#! \t/usr/bin/python3\nPK\x03\x04", (b"/usr/bin/python3", PLACE.encode())),
         (b"#!/usr/bin/env  python3 -I \n\0", (b"/usr/bin/env", b"python3 -I", PLACE.encode())),
-        (b"#!/usr/bin/python3\0", (b"/usr/bin/python3\0", PLACE.encode())),
+        (b"#!/usr/bin/python3\0", None),
+        (b"#!/usr/bin/env\0 x\nprint(1)\n", None),
         (b"#!\n\0", None),
         (b"#!   ", None),
         (b"PK\x03\x04", None),

@@ -43,7 +43,9 @@ ROWS = [  # report, over, used: fault, started, exit, signal, limits
     (Report(complete=True), None, USED, (True, False, None, None, NO_LIMITS)),
     (replace(DONE, complete=False), None, USED, (True, False, None, None, NO_LIMITS)),
     (replace(DONE, fault="mount"), None, USED, (True, False, None, None, NO_LIMITS)),
-    (DONE, "status", USED, (True, False, None, None, NO_LIMITS)),
+    (Report(), "status", USED, (True, False, None, None, NO_LIMITS)),
+    (DONE, "status", USED, (False, True, 0, None, {"work"})),
+    (replace(DONE, complete=False), "status", USED, (False, True, 0, None, {"work"})),
 ]
 
 

@@ -13,10 +13,10 @@ from programsmith import cli
 from programsmith.bundle.present import CAPS, Present, read_present
 from programsmith.bundle.signature import MANIFEST, SIGNATURE
 from programsmith.bundle.tree import read_bundle
-from programsmith.compiler.verbs.verify import Verify
 from programsmith.compiler.verifying import Asked, exit_of
 from programsmith.compiler.verifying import lines as lines_of
 from programsmith.errors import Exit
+from programsmith.plugins import Verify
 from programsmith.rulebook.load import Rulebook
 from tests.samples.exporting import OTHER, README, SEED, lie, packed, public, told
 
