@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # The tests that need a Docker engine, on an engine of their own that goes with this run.
 # In: CLONE, a checkout in which README's second line made .venv; FOLDER, that does not exist yet and is removed again.
-# Out: exit 0 when all passed and none was left out, or where the kernel lets no engine start, which is said. `docker.sh reason` says on stdout why this machine cannot run them
-# at all, and nothing where it can. The engine has its root, state, socket and control groups for itself, and no network.
+# Out: exit 0 when all passed and none was left out, or where the kernel lets no engine start, which is said.
+# `docker.sh reason` says on stdout why this machine cannot run them at all, and nothing where it can. The engine has its
+# root, state, socket and control groups for itself, and no network.
 set -euo pipefail
 
 tools=(dockerd debootstrap setpriv)

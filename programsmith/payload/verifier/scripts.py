@@ -1,9 +1,8 @@
 """What of a built tree is started by name where a task's programs are scripts, and how.
 
 In: the tree of a language that an interpreter reads. Out: the paths that may be executed, and how the executable
-starts. A text that names its interpreter is one; text, so that nothing in it can be jumped to. An executable that is
-none (an archive behind a first line, say) is read by its interpreter all the same, which the grader names in the
-kernel's place.
+starts. A text that names its interpreter is one; text, since almost no code is. An executable that is none (an archive
+behind a first line, say) is read by its interpreter all the same, which the grader names in the kernel's place.
 """
 
 from __future__ import annotations
