@@ -20,7 +20,7 @@ NETWORK = "none"
 class Surface:
     """All that an agent has: the instruction's digest, files below /app by path, toolchains by version, limits.
 
-    The public runner is code of ours, which the trial block's number stands for.
+    The public runner is code of ours, which the trial block's number stands for; the canary is a mark of the bundle.
     """
 
     instruction: str

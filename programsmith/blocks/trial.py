@@ -23,7 +23,7 @@ from programsmith.agents.transcript import encode, trajectory
 from programsmith.bundle import images
 from programsmith.bundle.manifest import Manifest
 from programsmith.bundle.solution import solution
-from programsmith.bundle.tree import APP, CHECK, read_bundle
+from programsmith.bundle.tree import APP, NO_TASK, read_bundle
 from programsmith.errors import InfraError
 from programsmith.job import Job
 from programsmith.payload.verifier.launcher import View
@@ -114,7 +114,9 @@ def key(job: Job) -> str:
     """The trial's key: equal for an attempt that need not be made again, on whatever machine. Raises InputError."""
     scene = _scene(job)
     entry, which = scene.which.entry, scene.which
-    ours = {path: digest for path, digest in scene.manifest.files.items() if path.startswith(APP) and path != CHECK}
+    ours = {
+        path: digest for path, digest in scene.manifest.files.items() if path.startswith(APP) and path not in NO_TASK
+    }
     surface = Surface(
         instruction=scene.manifest.files[INSTRUCTION],
         app=ours,

@@ -19,6 +19,8 @@ DOCS = APP + "docs/"
 CASES = APP + "cases/"
 PUBLIC = APP + "public.jsonl"
 CHECK = APP + "check"
+NO_TASK = frozenset({CHECK, APP + "CANARY"})
+"""Files below /app that say nothing of the task: code of ours, and a mark that is made of everything else."""
 IGNORING = frozenset({".gitignore", ".dockerignore", ".harborignore", ".gitattributes"})
 """Files that make a runner or a builder leave other files out."""
 AGENT_SIDE = ("instruction.md", "environment/")

@@ -35,7 +35,7 @@ BOUGHT = """
 To rerun is not to buy, nor even to work: what the store holds for equal inputs is taken from there. A trial is bought
 where no trial has its key: agent, version, model and the entry's other words, what of the original it may ask or read,
 its index, `generation`, the limits of an attempt, the toolchain's versions, and every byte that the agent sees, which
-are the instruction and all files below `/app` but the runner of public cases. That is code, and the engine's own code
+are the instruction and all files below `/app` but the canary and the runner. That is code, and the engine's own code
 stands in no trial's key but by a number, which is raised when an attempt comes to mean something else.
 """
 
