@@ -16,7 +16,6 @@ from programsmith.compiler.verbs import EXPORT, GC, PROVE, READING, SETTLE, VERI
 class Verb(Command):  # type: ignore[misc]
     """A command that hands its words on as they are: the verb knows its options, and its `--help`."""
 
-    doc_usage = "[--help]"
     doc_description = None
     cmd_options = ()
 
@@ -27,78 +26,14 @@ class Verb(Command):  # type: ignore[misc]
         return run([self.name, *doit_words(), *in_args])
 
 
-class Plan(Verb):
-    """`doit plan`."""
-
-    name = "plan"
-    doc_purpose, doc_usage = READING["plan"].what, usage("plan")
+def _verb(name: str, purpose: str, words: str) -> type[Verb]:
+    return type(name.title(), (Verb,), {"name": name, "doc_purpose": purpose, "doc_usage": words})
 
 
-class Status(Verb):
-    """`doit status`."""
-
-    name = "status"
-    doc_purpose, doc_usage = READING["status"].what, usage("status")
-
-
-class Explain(Verb):
-    """`doit explain`."""
-
-    name = "explain"
-    doc_purpose, doc_usage = READING["explain"].what, usage("explain")
-
-
-class Changed(Verb):
-    """`doit changed`."""
-
-    name = "changed"
-    doc_purpose, doc_usage = READING["changed"].what, usage("changed")
-
-
-class Report(Verb):
-    """`doit report`."""
-
-    name = "report"
-    doc_purpose, doc_usage = READING["report"].what, usage("report")
-
-
-class Export(Verb):
-    """`doit export`."""
-
-    name = "export"
-    doc_purpose, doc_usage = EXPORT, "spec=NAME_OR_FILE[,…] format=tar"
-
-
-class Verify(Verb):
-    """`doit verify`."""
-
-    name = "verify"
-    doc_purpose, doc_usage = VERIFY, "PATH [--run] [--key KEY] [--json]"
-
-
-class Prove(Verb):
-    """`doit prove`."""
-
-    name = "prove"
-    doc_purpose, doc_usage = PROVE, "sandbox=docker|bubblewrap [spec=NAME_OR_FILE[,…]] [-n WORKERS]"
-
-
-class Yield(Verb):
-    """`doit yield`."""
-
-    name = "yield"
-    doc_purpose, doc_usage = YIELD, "[spec=NAME_OR_FILE[,…]]"
-
-
-class Gc(Verb):
-    """`doit gc`."""
-
-    name = "gc"
-    doc_purpose, doc_usage = GC, "[--days N]"
-
-
-class Settle(Verb):
-    """`doit settle`."""
-
-    name = "settle"
-    doc_purpose, doc_usage = SETTLE, "[spec=NAME_OR_FILE[,…]] [--id ID --usd USD]"
+Plan, Status, Explain, Changed, Report = (_verb(name, verb.what, usage(name)) for name, verb in READING.items())
+Export = _verb("export", EXPORT, "spec=NAME_OR_FILE[,…] format=tar")
+Verify = _verb("verify", VERIFY, "PATH [--run] [--key KEY] [--json]")
+Prove = _verb("prove", PROVE, "sandbox=docker|bubblewrap [spec=NAME_OR_FILE[,…]] [-n WORKERS]")
+Yield = _verb("yield", YIELD, "[spec=NAME_OR_FILE[,…]]")
+Gc = _verb("gc", GC, "[--days N]")
+Settle = _verb("settle", SETTLE, "[spec=NAME_OR_FILE[,…]] [--id ID --usd USD]")
