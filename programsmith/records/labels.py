@@ -33,11 +33,13 @@ class Labels:
 
     `unshown` are held-out cases that ask what nothing shows, `unseen` those that alone tell a mutant on a line that no
     public case executes; together they are not discoverable. `unreached` are held-out cases that no trial without
-    privilege passes. `infra` names trials that have no grade, and why.
+    privilege passes, `untold` those of them that one fails which passes every public case of their family: what agents
+    see does not tell them. `infra` names trials that have no grade, and why.
     """
 
     trials: tuple[Labelled, ...]
     unshown: tuple[str, ...]
     unseen: tuple[str, ...]
     unreached: tuple[str, ...]
+    untold: tuple[str, ...]
     infra: dict[str, str]

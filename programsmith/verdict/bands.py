@@ -141,9 +141,10 @@ def unlabelled(own: Sequence[Labelled]) -> float:
 def solvable(labels: Labels, own: Iterable[Labelled]) -> dict[str, Any]:
     """Who showed that reward 1 can be had: a trial, or a ceiling trial where the rest can be found out; else null.
 
-    `open` are the held-out cases that no trial without privilege passes and that nothing shows.
+    `open` are the held-out cases that no trial without privilege passes and that nothing shows: they are not
+    discoverable, or one of those trials passes all public cases of their family and still fails them.
     """
-    hidden = {*labels.unshown, *labels.unseen}
+    hidden = {*labels.unshown, *labels.unseen, *labels.untold}
     reached = [set(t.failing) for t in own]
     unreached = set(labels.unreached).intersection(*reached) if reached else set(labels.unreached)
     still_open = sorted(unreached & hidden)
@@ -204,11 +205,17 @@ def _word(
         (bool(more), Word.MORE, f"undecided: {', '.join(d.name for d in more)}"),
         (len(missed) > 1, Word.BROKEN, f"the bands contradict each other on these trials: {said}"),
         (Word.HARDEN in missed, Word.HARDEN, said),
-        (unsolved, Word.TOO_HARD, f"nothing shows that reward 1 can be had: {said}"),
+        (unsolved, Word.TOO_HARD, f"nothing shows that reward 1 can be had{_unknown(evidence['solvable'])}: {said}"),
         (Word.EASE in missed, Word.EASE, said),
         (share > rule.unlabelled_max, Word.BROKEN, f"{share:.0%} of the trials have no label"),
     )
     return next(((word, why) for holds, word, why in rows if holds), (Word.IN_BAND, said))
+
+
+def _unknown(solved: Mapping[str, Any]) -> str:
+    """Which cases nobody could know, where there are any."""
+    cases = solved["open"]
+    return f" ({len(cases)} cases that nothing shows, the first is {cases[0]})" if cases else ""
 
 
 def _missed(reading: Reading) -> Word | None:

@@ -119,12 +119,15 @@ class _Bench:
 def triage(attempts: Sequence[Attempt], ground: Ground, rule: Mapping[str, Any], infra: Mapping[str, str]) -> Labels:
     """Label every graded trial. `rule` is rules/triage.yaml; `infra` names trials without a grade, and why."""
     trials = tuple(_labelled(attempt, attempts, ground, rule) for attempt in sorted(attempts, key=_place))
-    own = [set(attempt.failing) for attempt in attempts if not attempt.ceiling]
+    own = [attempt for attempt in attempts if not attempt.ceiling]
+    unreached = set(ground.held_out).intersection(*(attempt.failing for attempt in own))
+    warned = [{ground.families[case] for case in attempt.failing_public} | ground.queried for attempt in own]
     return Labels(
         trials=trials,
         unshown=tuple(sorted(ground.lacks.unshown)),
         unseen=tuple(sorted(ground.lacks.unseen)),
-        unreached=tuple(sorted(set(ground.held_out).intersection(*own))),
+        unreached=tuple(sorted(unreached)),
+        untold=tuple(sorted(case for case in unreached if any(ground.families[case] not in seen for seen in warned))),
         infra=dict(sorted(infra.items())),
     )
 
