@@ -66,11 +66,12 @@ class Job:
 
     `inputs` and `outputs` map artifact names of the plan (`lock.json`, `r/bundle/`) to paths; outputs are fresh
     `.part` paths that the engine publishes (a block must write each of them when it says a word that continues).
-    `records` are the outcomes settled before this block (for a step whose row says so). `scratch` is removed
-    afterwards. `project` is the root that relative paths of a spec start from, `store` a folder shared by all specs for
-    content-addressed things that may vanish, `dist` where export writes. `owner_secret` opens bundles that their owner
-    seals; `signing_key` gives what exports are signed with, None where there is none. `trial` says which one a step of
-    a single trial runs, `trials` all that were asked for up to this batch, for a step that brings them together.
+    `records` are the outcomes settled before this block (for a step whose row says so); a block that has a `need`
+    gets instead what that made of them. `scratch` is removed afterwards. `project` is the root that relative paths of
+    a spec start from, `store` a folder shared by all specs for content-addressed things that may vanish, `dist` where
+    export writes. `owner_secret` opens bundles that their owner seals; `signing_key` gives what exports are signed
+    with, None where there is none. `trial` says which one a step of a single trial runs, `trials` all that were asked
+    for up to this batch, for a step that brings them together.
     """
 
     spec: Tracked
@@ -87,4 +88,5 @@ class Job:
     trial: Assignment | None = None
     trials: tuple[Assignment, ...] = ()
     records: Mapping[str, Any] = field(default_factory=dict)
+    need: Any = None
     say: Callable[[str], None] = print

@@ -1,13 +1,15 @@
 """synthesize: the next revision of a bundle that was refused, by typed operations on the split of its pool.
 
-In: the records of the parent, its split and lineage, everything that the first bundle was made of, what each case asks
-and shows, the kills. Out: the next bundle with manifest, split and lineage, or gave_up with what was tried in vain. No
-expected side is written here: each comes from the pool, and the bundle from the code that made the first.
+In: what the records of the parent ask for, its split and lineage, everything that the first bundle was made of, what
+each case asks and shows, the kills. Out: the next bundle with manifest, split and lineage, or gave_up with what was
+tried in vain. No expected side is written here: each comes from the pool, and the bundle from the code that made the
+first.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from programsmith.bundle.ingredients import ingredients
@@ -19,24 +21,28 @@ from programsmith.goldens.siblings import sibling_groups
 from programsmith.job import Job
 from programsmith.records import codec
 from programsmith.records.golden import Discovery, Golden, Kills, Split
-from programsmith.records.outcome import Outcome, Word
+from programsmith.records.outcome import Outcome, Record, Word
 from programsmith.records.revision import Lineage
 from programsmith.sources.tree import read_tar
 from programsmith.verdict.policy import Choice, Need, Parent, choose, need_of
 
 
+def need(records: Mapping[str, Record], rules: Callable[[str], Any]) -> Need:
+    """All that this block may depend on of the records. Raises InputError where none of them asks for a revision."""
+    return need_of(records, rules("operations"), rules("triage")["repeatable"])
+
+
 def run(job: Job) -> Outcome:
     """Choose, apply, render. Raises InputError, PrerequisiteError as create does."""
-    rule = job.rules("operations")
-    need, parent = need_of(job.records, rule), _parent(job)
-    choice = choose(need, parent, _stock(job, rule), rule, job.rules("triage")["repeatable"])
+    rule, parent = job.rules("operations"), _parent(job)
+    choice = choose(job.need, parent, _stock(job, rule), rule)
     if choice.split is not None:
         entries, manifest = render(ingredients(job, choice.split))
         write_bundle(job.outputs["next/bundle/"], entries)
         codec.dump(job.outputs["next/manifest.json"], manifest)
         codec.dump(job.outputs["next/split.json"], choice.split)
         codec.dump(job.outputs["next/ops.json"], choice.lineage)
-    return decide(need, choice, parent.made)
+    return decide(job.need, choice, parent.made)
 
 
 def decide(need: Need, choice: Choice, made: int) -> Outcome:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from programsmith.compiler.slices import ABSENT
+from programsmith.compiler.slices import ABSENT, NEED
 
 FIXED = {
     "host": "this host changed",
     "owner secret": "the owner's secret changed",
     "trial": "its entry in the spec changed",
     "trials": "other trials are asked for",
+    NEED: "something else is asked of the next revision",
     "agent script": "files beside its script changed",
     "agent folder": "files of its folder changed",
     "source.path": "files below source.path changed",
@@ -50,7 +51,7 @@ def changed(name: str, was: str | None, new: str | None, details: list[str]) -> 
 def anew(name: str, task: str) -> str:
     """The phrase for a cause that another task would make anew."""
     short = task.partition(":")[2]
-    what = "record" if name.startswith("record ") else name
+    what = "record" if name.startswith("record ") or name == NEED else name
     return f"{what} of {short} would be made anew"
 
 

@@ -23,7 +23,7 @@ from programsmith.compiler.paths import DIST, Project
 from programsmith.compiler.plan import Step
 from programsmith.compiler.remembered import Values, remembered
 from programsmith.compiler.shadow import Shadow
-from programsmith.compiler.slices import changes
+from programsmith.compiler.slices import NEED, changes
 from programsmith.compiler.storage import seen_cache
 from programsmith.compiler.tasks import RECORD, Attempt
 from programsmith.compiler.turn import Subject, Turn
@@ -146,8 +146,8 @@ class Looking:
             return Prospect(
                 turn=turn, causes=(), kept=Kept.NO, record=known, settled=True, known=known, ran=ran, depends_on=()
             )
-        open_ = self._open(turn)
         attempt = Attempt(turn)
+        open_ = self._open(attempt)
         because = tuple(self._because(attempt, saved, open_))
         if known is None and not because:
             because = (Cause(name=RECORD, text=causes.altered(RECORD, there=turn.record.exists())),)
@@ -175,11 +175,15 @@ class Looking:
         reads = [n for n in turn.step.reads if n in turn.reads or (n in there and path(n, turn.spot) in self._anew)]
         return replace(turn, reads=tuple(reads))
 
-    def _open(self, turn: Turn) -> dict[str, str]:
+    def _open(self, attempt: Attempt) -> dict[str, str]:
         """Causes of the turn that are not what a build will find, with the tasks that make them."""
+        turn = attempt.turn
         found = {name: self._anew[path] for name, path in turn.inputs.items() if path in self._anew}
-        fresh = {name: self._fresh[id(record)] for name, record in turn.records.items() if id(record) in self._fresh}
-        return found | {f"record {name}": task for name, (_, task) in fresh.items()}
+        known = self._fresh
+        fresh = {name: known[id(record)][1] for name, record in turn.records.items() if id(record) in known}
+        if fresh and NEED in attempt.slice:
+            return {**found, NEED: next(iter(fresh.values()))}
+        return found | {f"record {name}": task for name, task in fresh.items()}
 
     def _because(self, attempt: Attempt, saved: Values, open_: Mapping[str, str]) -> Iterator[Cause]:
         before, turn = saved.get("slice"), attempt.turn
@@ -228,9 +232,9 @@ class Looking:
             return None
         folder = self._folder.fresh()
         places = {name: folder / str(i) for i, name in enumerate(turn.step.writes)}
-        job = turn.job(places, self._folder.fresh(), lambda _line: None)
-        job = replace(job, inputs={name: path for name, path in job.inputs.items() if name not in hidden})
         try:
+            job = turn.job(places, self._folder.fresh(), lambda _line: None)
+            job = replace(job, inputs={name: path for name, path in job.inputs.items() if name not in hidden})
             found = self._store.look(key_of(turn, job, attempt.slice), places)
         except (*UNREADABLE, ProgramSmithError):
             return None

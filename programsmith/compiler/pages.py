@@ -24,7 +24,10 @@ the fields, rules, payload and code that its row declares, the artifacts that it
 - **reruns**: the change stands in the slice of these blocks.
 - **then**: these get a record of one that reran. They rerun where that record says something else than before, even
   though every artifact keeps its bytes.
-- **at most**: these too rerun, where artifacts come out with other bytes.
+- **at most**: these too rerun, where artifacts come out with other bytes, or where something else is asked of the next
+  revision. That is all that synthesize takes from records: which word of which block sent the revision back, what its
+  trials failed, which cases are named, how many of the trials should pass. An edited band or static rule after which
+  the same is asked leaves every revision as it is.
 
 | change | reruns | then | at most |
 |---|---|---|---|

@@ -59,7 +59,8 @@ NOTES: Mapping[str, str] = MappingProxyType(
 class Reruns:
     """`at_once`: in their slice the change stands. `answers`: they follow where a record says something else.
 
-    `artifacts`: they follow where artifacts have other bytes too. Each block is in the first set that it belongs to.
+    `artifacts`: they follow where artifacts have other bytes too, or another revision is asked for. Each block is in
+    the first set that it belongs to.
     """
 
     at_once: tuple[str, ...]
@@ -126,7 +127,8 @@ def _closed(steps: Sequence[Step], first: Collection[str], *, artifacts: bool) -
     changed = set(first)
     while True:
         made = _made(steps, changed) if artifacts else set()
-        more = {s.block for s in steps if s.block not in changed and (_hears(s, steps, changed) or made & set(s.reads))}
+        hear = {s.block for s in steps if _hears(s, steps, changed) and (artifacts or not s.revises)}
+        more = {s.block for s in steps if s.block in hear or made & set(s.reads)} - changed
         if not more:
             return changed
         changed |= more

@@ -1,7 +1,7 @@
 """The slice of a step: everything that its outcome may depend on, each under a name that a person can read.
 
 In: a step, the spec's values (defaults filled), the rules, the code. Out: cause to SHA-256, such as
-`spec.goldens`, `rules/limits`, `code`, `payload/verifier`, `host`, `lock.json`, `source.path`, `record sanity`.
+`spec.goldens`, `rules/limits`, `code`, `payload/verifier`, `host`, `lock.json`, `source.path`, `record sanity`, `need`.
 Two equal slices mean that the step need not run again.
 """
 
@@ -21,13 +21,16 @@ import programsmith
 from programsmith.compiler.imports import Package
 from programsmith.compiler.plan import Step
 from programsmith.compiler.signature import sign
-from programsmith.job import Job
+from programsmith.job import Job, Rules
 from programsmith.records.codec import encode
 from programsmith.records.outcome import Outcome, Record
 from programsmith.records.trial import Assignment
 from programsmith.sandboxes.host import host_digest
 
 ABSENT = "absent"
+NEED = "need"
+"""What a block may have to say what it needs of the records, and the cause that this is in their place."""
+UNREADABLE = (AttributeError, LookupError, TypeError, ValueError)
 
 
 class RuleFiles(Protocol):
@@ -164,6 +167,24 @@ def secret(step: Step, owner: bytes | None) -> dict[str, str]:
 def settled(records: Mapping[str, Record]) -> dict[str, str]:
     """Causes that are records, whatever seconds they took."""
     return {f"record {name}": json_digest(encode(replace(record, seconds=0.0))) for name, record in records.items()}
+
+
+def said(step: Step, records: Mapping[str, Record], rules: RuleFiles, blocks: Blocks) -> dict[str, str]:
+    """What the step takes from the records as its causes: each of them, or what it needs of all. Raises InputError."""
+    try:
+        needed = need(step, records, rules, blocks)
+    except UNREADABLE:  # records that nobody has checked
+        needed = None
+    return settled(records) if needed is None else {NEED: json_digest(encode(needed))}
+
+
+def need(step: Step, records: Mapping[str, Record], rules: RuleFiles, blocks: Blocks) -> Any:
+    """What the step that revises needs of the records, as its block's `need` says; None for any other.
+
+    Raises InputError, and one of UNREADABLE on records of another form.
+    """
+    own = blocks.part(step.block, NEED) if step.revises else None
+    return None if own is None else own(records, Rules(rules.load, step.rules))
 
 
 def tried(trial: Assignment | None, trials: Sequence[Assignment], root: Path) -> dict[str, str]:

@@ -104,11 +104,13 @@ class Turn:
         causes |= slices.secret(self.step, subject.owner_secret)
         causes |= dict(slices.outside(self.step, subject.values, project.root, project.cache))
         causes |= slices.tried(self.spot.trial, self.trials, project.root)
-        return causes | self.artifacts() | slices.settled(self.records)
+        return causes | self.artifacts() | slices.said(self.step, self.records, subject.rules, subject.blocks)
 
     def job(self, outputs: Mapping[str, Path], scratch: Path, say: Callable[[str], None]) -> Job:
         """What the block is handed. Makes nothing."""
         subject, project = self.subject, self.subject.folder.project
+        need = slices.need(self.step, self.records, subject.rules, subject.blocks)
+        records = {} if need is not None else self.records
         return Job(
             spec=Tracked("spec field", subject.values, self.step.spec),
             rules=Rules(subject.rules.load, self.step.rules),
@@ -123,7 +125,8 @@ class Turn:
             signing_key=subject.signing_key,
             trial=self.spot.trial,
             trials=self.trials,
-            records={name: replace(record, seconds=0.0) for name, record in self.records.items()},
+            records={name: replace(record, seconds=0.0) for name, record in records.items()},
+            need=need,
             say=say,
         )
 

@@ -19,15 +19,14 @@ class Move:
 class Operation:
     """One operation that was applied. `made` is the number of the revision that it made, `need` what it answers.
 
-    `cause` is the block and the word that asked for it, `reason` what that block said. `before` and `after` are the
-    figures of the split: sizes, strength, and the trials of the parent that would pass.
+    `cause` is the block and the word that asked for it. `before` and `after` are the figures of the split: sizes,
+    strength, and the trials of the parent that would pass.
     """
 
     made: int
     name: str
     need: str
     cause: str
-    reason: str
     moves: tuple[Move, ...]
     before: dict[str, float]
     after: dict[str, float]

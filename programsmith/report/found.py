@@ -43,7 +43,7 @@ def found(revisions: Sequence[Revision], lineage: Lineage, events: Iterable[Spen
     """Everything that the records of a spec say."""
     last: Records = revisions[-1].records if revisions else {}
     return {
-        "revisions": [_revision(r, lineage) for r in revisions],
+        "revisions": [_revision(r, before, lineage) for before, r in zip([None, *revisions], revisions, strict=False)],
         "trials": [row for r in revisions for row in _trials(r)],
         "headroom": [row for r in revisions for row in _headroom(r)],
         "labels": [row for r in revisions for row in _labels(r)],
@@ -55,8 +55,9 @@ def found(revisions: Sequence[Revision], lineage: Lineage, events: Iterable[Spen
     }
 
 
-def _revision(r: Revision, lineage: Lineage) -> dict[str, Any]:
+def _revision(r: Revision, before: Revision | None, lineage: Lineage) -> dict[str, Any]:
     decided = r.records.get(r.decided or "")
+    refused = before.records.get(before.decided or "") if before else None
     made = [op for op in lineage.operations if op.made == r.number]
     return {
         "revision": r.number,
@@ -65,7 +66,7 @@ def _revision(r: Revision, lineage: Lineage) -> dict[str, Any]:
                 "name": op.name,
                 "need": op.need,
                 "cause": op.cause,
-                "reason": op.reason,
+                "reason": refused.reason if refused else "",
                 "moves": len(op.moves),
                 "before": op.before,
                 "after": op.after,

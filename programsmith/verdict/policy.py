@@ -1,17 +1,17 @@
 """Which operation makes the next revision: the rule's ladder for what was refused, rung by rung.
 
-In: the records of the parent, its split and lineage, the stock, rules/operations.yaml. Out: a Choice. Deterministic.
-An operation that breaks an invariant, has nothing to move or is used up is refused, and the next one is tried; with
-none left the choice has no split.
+In: what the records of the parent ask for, its split and lineage, the stock, rules/operations.yaml. Out: a Choice.
+Deterministic. An operation that breaks an invariant, has nothing to move or is used up is refused, and the next one is
+tried; with none left the choice has no split.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from programsmith.errors import InputError
 from programsmith.goldens.invariants import Stock, side_of
 from programsmith.goldens.operations import KINDS, Aim, Seen, apply
 from programsmith.records import codec
@@ -24,20 +24,25 @@ from programsmith.verdict.calibration import Band, Standing, Tally, observations
 
 PLACES = 4
 NOBODY = Pair(agent="", model="")
+NO_LABELS = Labels(trials=(), unshown=(), unseen=(), unreached=(), untold=(), infra={})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Need:
-    """What is asked of the next revision: a ladder, the record that asked, the labels of the trials that it judged."""
+    """What is asked of the next revision: all that its making depends on of what was said of the one before.
+
+    `cause` is block and word. `failing` holds the held-out cases that each trial failed which counts for it, `named` by
+    operation the cases that the "no" points at. `saturated`: every trial without privilege passes what is to be
+    hardened; `unearned`: one scored without earning it. A band that was edited and asks for the same is the same need.
+    """
 
     ladder: str
-    record: Record
-    labels: Labels | None
-
-    @property
-    def cause(self) -> str:
-        """Block and word."""
-        return f"{self.record.block} {self.record.outcome.value}"
+    cause: str
+    failing: tuple[tuple[str, ...], ...]
+    named: dict[str, tuple[str, ...]]
+    saturated: bool
+    unearned: bool
+    aim: Aim | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,29 +63,52 @@ class Choice:
     refused: tuple[Refusal, ...]
 
 
-def need_of(records: Mapping[str, Record], rule: Mapping[str, Any]) -> Need:
-    """The need of the first record, in the order of the rule, whose word asks for one. Raises ValueError on none."""
+def need_of(records: Mapping[str, Record], rule: Mapping[str, Any], repeatable: Collection[str]) -> Need:
+    """The need of the first record, in the order of the rule, whose word asks for one. Raises InputError on none."""
     for block, ladders in rule["needs"].items():
         record = records.get(block)
         if record is not None and record.outcome.value in ladders:
             judged = record if "labels" in record.evidence else records.get("triage")
-            labels = codec.decode(Labels, judged.evidence["labels"]) if judged else None
-            return Need(ladder=ladders[record.outcome.value], record=record, labels=labels)
-    raise ValueError(f"wanted a record that asks for another revision, got {', '.join(sorted(records))}")
+            labels = codec.decode(Labels, judged.evidence["labels"]) if judged else NO_LABELS
+            return _need(ladders[record.outcome.value], record, labels, repeatable)
+    said = ", ".join(f"{block} {record.outcome.value}" for block, record in sorted(records.items()))
+    raise InputError(f"rules/operations.yaml: needs: wanted a ladder for a word that sends back, got none for {said}")
 
 
-def choose(need: Need, parent: Parent, stock: Stock, rule: Mapping[str, Any], repeatable: Collection[str]) -> Choice:
+def _need(ladder: str, record: Record, labels: Labels, repeatable: Collection[str]) -> Need:
+    own = [t for t in labels.trials if not t.ceiling]
+    row = next((r for r in record.evidence.get("bands", ()) if r["standing"] != Standing.IN_BAND), None)
+    counted = observations([t for t in own if _counts(t, record, row)], repeatable)
+    return Need(
+        ladder=ladder,
+        cause=f"{record.block} {record.outcome.value}",
+        failing=tuple(t.failing for t in counted),
+        named={name: _named(name, record, labels) for name, kind in KINDS.items() if kind.named},
+        saturated=record.outcome is Word.HARDEN and bool(own) and all(t.passed for t in own),
+        unearned=any(t.label is Label.BAD_SUCCESS for t in labels.trials),
+        aim=aim_of(row, len(counted)) if record.outcome in (Word.EASE, Word.TOO_HARD) else None,
+    )
+
+
+def _counts(trial: Labelled, record: Record, row: Mapping[str, Any] | None) -> bool:
+    """Whether what a trial failed counts: of the pair whose band does not hold; where labels lack, without one."""
+    if row is not None and f"{trial.pair.agent}/{trial.pair.model}" != row["pair"]:
+        return False
+    return record.outcome is not Word.BROKEN or trial.label is Label.UNLABELLED
+
+
+def choose(need: Need, parent: Parent, stock: Stock, rule: Mapping[str, Any]) -> Choice:
     """Go down the ladder. Operations on named cases are taken together; of the others the first that holds.
 
     Where every trial passes, the task is far from its band, and as many rungs as the rule says are taken at once.
     """
     split, lineage, refused = parent.split, parent.lineage, list[Refusal]()
-    left = rule["saturated_rungs"] if _saturated(need) else 1
-    for name in () if _unearned(need.labels) else rule["ladders"][need.ladder]:
+    left = rule["saturated_rungs"] if need.saturated else 1
+    for name in () if need.unearned else rule["ladders"][need.ladder]:
         if left <= 0 and not KINDS[name].named:
             break
         limit = rule["operations"][name]
-        seen = dataclasses.replace(seen_of(name, need, repeatable), shown=frozenset(parent.split.public))
+        seen = seen_of(name, need, parent.split)
         used = sum(op.name == name for op in parent.lineage.operations)
         after, why = (None, f"it was used {used} times")
         if used < limit["times"]:
@@ -94,20 +122,13 @@ def choose(need: Need, parent: Parent, stock: Stock, rule: Mapping[str, Any], re
     return Choice(split=split if split != parent.split else None, lineage=lineage, refused=tuple(refused))
 
 
-def seen_of(name: str, need: Need, repeatable: Collection[str]) -> Seen:
-    """What operation `name` is told: the failures that count for the need, the cases that it names, the aim."""
-    row = next((r for r in need.record.evidence.get("bands", ()) if r["standing"] != Standing.IN_BAND), None)
-    own = [t for t in need.labels.trials if not t.ceiling] if need.labels else []
-    if row is not None:
-        own = [t for t in own if f"{t.pair.agent}/{t.pair.model}" == row["pair"]]
-    if need.record.outcome is Word.BROKEN:
-        own = [t for t in own if t.label is Label.UNLABELLED]
-    counted = observations(own, repeatable)
-    aims = need.record.outcome in (Word.EASE, Word.TOO_HARD)
+def seen_of(name: str, need: Need, split: Split) -> Seen:
+    """What operation `name` is told: the failures that count, the cases that it names, what was shown, the aim."""
     return Seen(
-        failing=tuple(frozenset(t.failing) for t in counted),
-        named=_named(name, need),
-        aim=aim_of(row, len(counted)) if aims else None,
+        failing=tuple(map(frozenset, need.failing)),
+        named=frozenset(need.named.get(name, ())),
+        shown=frozenset(split.public),
+        aim=need.aim,
     )
 
 
@@ -141,34 +162,14 @@ def figures(split: Split, stock: Stock, seen: Seen) -> dict[str, float]:
     }
 
 
-def _saturated(need: Need) -> bool:
-    """Whether the task is to be hardened and every trial without privilege passes."""
-    own = [t for t in need.labels.trials if not t.ceiling] if need.labels else []
-    return need.record.outcome is Word.HARDEN and bool(own) and all(t.passed for t in own)
-
-
-def _unearned(labels: Labels | None) -> bool:
-    """Whether a trial scored without earning it: no choice of cases mends a verifier."""
-    return labels is not None and any(t.label is Label.BAD_SUCCESS for t in labels.trials)
-
-
-def _named(name: str, need: Need) -> frozenset[str]:
+def _named(name: str, record: Record, labels: Labels) -> tuple[str, ...]:
     """The cases that the record points at, as far as the operation is about them."""
     if name == "drop_flaky":
-        rows = need.record.evidence.get("controls", ())
-        return frozenset(case for row in rows for case in row.get("failing", ()))
-    bad = [t for t in need.labels.trials if t.label is Label.BAD_FAILURE] if need.labels else []
-    hidden = _hidden(bad, need.labels) | frozenset(need.record.evidence.get("undiscoverable", ()))
-    if name == "drop_undiscoverable":
-        return hidden
-    return frozenset(case for t in bad for case in t.cases) - hidden
-
-
-def _hidden(bad: Sequence[Labelled], labels: Labels | None) -> frozenset[str]:
-    """Cases of bad failures that are not discoverable."""
-    if labels is None:
-        return frozenset()
-    return frozenset(case for t in bad for case in t.cases).intersection({*labels.unshown, *labels.unseen})
+        rows = record.evidence.get("controls", ())
+        return tuple(sorted({case for row in rows for case in row.get("failing", ())}))
+    bad = {case for t in labels.trials if t.label is Label.BAD_FAILURE for case in t.cases}
+    hidden = bad & {*labels.unshown, *labels.unseen} | set(record.evidence.get("undiscoverable", ()))
+    return tuple(sorted(hidden if name == "drop_undiscoverable" else bad - hidden))
 
 
 def _operation(name: str, need: Need, change: tuple[Split, Split], stock: Stock, seen: Seen, made: int) -> Operation:
@@ -178,7 +179,6 @@ def _operation(name: str, need: Need, change: tuple[Split, Split], stock: Stock,
         name=name,
         need=need.ladder,
         cause=need.cause,
-        reason=need.record.reason,
         moves=tuple(
             Move(case=case, family=stock.pool[case].family, old=old[case], new=new[case])
             for case in sorted(old)

@@ -1,23 +1,26 @@
 """Idle blocks for the real plan: each writes what its row says, at once, and says a word that is set here.
 
 The spec goes through a second batch and a second revision: calibrate says `more`, then `harden`, then `in_band`. A
-record says something else in each run, whose number it holds; an artifact keeps its bytes unless `others` is set.
+record says something else in each run, whose number it holds; an artifact keeps its bytes unless `others` is set, and
+so does what is asked of the next revision.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from programsmith.compiler.plan import STEP, Step
 from programsmith.compiler.reruns import STAMPS
-from programsmith.compiler.slices import Blocks
+from programsmith.compiler.slices import NEED, Blocks
 from programsmith.job import Job
 from programsmith.records import codec
-from programsmith.records.outcome import Outcome, Word
+from programsmith.records.outcome import Outcome, Record, Word
 
 MANIFEST = "r/manifest.json"
+FIRST = 1
+"""The number of the run before which nothing was built."""
 
 
 class IdleBlocks(Blocks):
@@ -33,7 +36,7 @@ class IdleBlocks(Blocks):
         return lambda job: self._idle(STEP[block], job)
 
     def part(self, block: str, name: str) -> Any:
-        return None
+        return _need if (block, name) == ("synthesize", NEED) else None
 
     def digest(self, block: str) -> str:
         return block
@@ -44,7 +47,7 @@ class IdleBlocks(Blocks):
     def _idle(self, step: Step, job: Job) -> Outcome:
         for artifact, path in job.outputs.items():
             self._write(artifact, path, job)
-        evidence = {"run": self.number, **_seen(step, job)}
+        evidence = {"run": self.number, NEED: self.number if self.others else FIRST, **_seen(step, job)}
         return Outcome(word=_word(step, evidence), reason="", evidence=evidence)
 
     def _write(self, artifact: str, path: Path, job: Job) -> None:
@@ -61,6 +64,12 @@ class IdleBlocks(Blocks):
             codec.dump(path, {"outcome": "ship", "run": self.number})
         else:
             path.write_text(text)
+
+
+def _need(records: Mapping[str, Record], rules: object) -> dict[str, Any]:
+    """What a record asks of the next revision: what its run of the block that said it put there for that."""
+    del rules
+    return {name: record.evidence[NEED] for name, record in records.items()}
 
 
 def _seen(step: Step, job: Job) -> dict[str, Any]:

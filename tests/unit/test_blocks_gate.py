@@ -92,7 +92,7 @@ def test_a_draft_holds_exactly_the_fields_of_a_verdict(run):
 
 def test_the_revision_is_that_of_the_lineage(run, tmp_path):
     (tmp_path / "r").mkdir()
-    made = Operation(made=2, name="add_cases", need="harden", cause="", reason="", moves=(), before={}, after={})
+    made = Operation(made=2, name="add_cases", need="harden", cause="", moves=(), before={}, after={})
     codec.dump(tmp_path / "r" / "ops.json", Lineage(operations=(made,)))
     assert run(passed())[1]["revision"] == 2
 

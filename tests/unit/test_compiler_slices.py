@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,11 +10,14 @@ import pytest
 
 from programsmith.compiler import slices
 from programsmith.compiler.approval import PARKING
-from programsmith.compiler.plan import STEPS, Step
+from programsmith.compiler.plan import STEP, STEPS, Step
 from programsmith.compiler.slices import Blocks
+from programsmith.records.codec import encode
 from programsmith.records.outcome import Record, Word
 from programsmith.rulebook.load import Rulebook, packaged_schema
 from programsmith.rulebook.schema import filled
+from programsmith.verdict.bands import demands, judge_bands
+from tests.samples.trials import BANDS, labels, runs
 
 
 class OneRule:
@@ -26,13 +32,19 @@ class OneRule:
 
 
 @pytest.fixture
-def blocks(tmp_path: Path) -> Blocks:
+def blocks(tmp_path: Path) -> Iterator[Blocks]:
     top = tmp_path / "mill"
     (top / "blocks").mkdir(parents=True)
     (top / "payload" / "stone").mkdir(parents=True)
     for name in ("__init__.py", "blocks/__init__.py", "blocks/grind.py", "payload/stone/grit"):
         (top / name).write_text("")
-    return Blocks(top)
+    sys.path.insert(0, str(tmp_path))
+    try:
+        yield Blocks(top)
+    finally:
+        sys.path.remove(str(tmp_path))
+        for name in [name for name in sys.modules if name.partition(".")[0] == "mill"]:
+            del sys.modules[name]
 
 
 GRIND = Step(
@@ -128,3 +140,46 @@ def test_a_step_that_launches_something_depends_on_the_host_and_no_other_does():
     launching = [step.block for step in STEPS if slices.host(step, Rulebook(None), Blocks())]
     assert {"oracle", "goldens", "images", "sanity", "static"} <= set(launching)
     assert not {"ingest", "pick", "gate", "export"} & set(launching)
+
+
+def refused(low: float, high: float, *, passes: int = 2, static: str = "") -> dict[str, Record]:
+    """What static, triage and calibrate say of six trials."""
+    tried = labels(*runs(passes, 6))
+    band = {"basis": "rollouts", "pass_rate": {"min": low, "max": high}, "confidence": 0.7, "trials_max": 6}
+    judged = judge_bands(demands([band]), "rollouts", tried, BANDS)
+    said = [
+        ("static", Word.PASS, static, {}),
+        ("triage", Word.DONE, "", {"labels": encode(tried)}),
+        ("calibrate", judged.word, judged.reason, judged.evidence),
+    ]
+    return {b: Record(block=b, outcome=w, reason=r, evidence=e, inputs={}, seconds=0.0) for b, w, r, e in said}
+
+
+def asked(records: dict[str, Record]) -> dict[str, str]:
+    return slices.said(STEP["synthesize"], records, Rulebook(None), Blocks())
+
+
+def test_a_revision_follows_what_is_asked_of_it_and_no_other_word_or_number() -> None:
+    harden = asked(refused(0.0, 0.01))
+    assert list(harden) == [slices.NEED]
+    assert asked(refused(0.0, 0.02, static="all is well")) == harden
+    ease = asked(refused(0.9, 1.0))
+    assert ease != harden
+    assert asked(refused(0.901, 1.0)) == ease  # as many trials should pass
+    assert asked(refused(0.6, 0.7)) != ease
+    assert asked(refused(0.0, 0.01, passes=3)) != harden
+    assert asked({**refused(0.0, 0.01), "static": broken(refused(0.0, 0.01)["static"])}) != harden
+
+
+def broken(record: Record) -> Record:
+    return replace(record, outcome=Word.FAIL)
+
+
+def test_records_of_another_form_are_causes_as_they_are() -> None:
+    records = {name: replace(record, evidence={}) for name, record in refused(0.0, 0.01).items()}
+    assert set(asked(records)) == {"record static", "record triage", "record calibrate"}
+
+
+def test_who_revises_in_a_pipeline_without_a_need_gets_the_records(blocks: Blocks) -> None:
+    step = replace(GRIND, revises=True)
+    assert slices.said(step, record(), OneRule("x"), blocks) == slices.settled(record())

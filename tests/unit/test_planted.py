@@ -75,8 +75,12 @@ def records_of(tried, stock, split=SPLIT):
 
 
 def outcome_of(records):
+    return verdict_of(records).outcome
+
+
+def verdict_of(records):
     asked = Asked(name="t", rollouts=True, review=False, lines=2000, min_lines=1500, rule=BOOK.load("acceptance"))
-    return verdict(records, ROUTES, asked).outcome
+    return verdict(records, ROUTES, asked)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -86,11 +90,13 @@ def test_a_planted_case_does_not_ship(kind, seed):
 
 
 @pytest.mark.parametrize("seed", range(50))
-def test_a_planted_case_that_looks_like_any_other_does_not_ship_while_nobody_passes_it(seed):
-    tried = attempts(seed, planted=True)[:6]
-    assert outcome_of(records_of(tried, STOCK)) is not Word.SHIP
+def test_a_planted_case_that_looks_like_any_other_does_not_ship_whoever_has_read_the_source(seed):
+    tried = attempts(seed, planted=True)
+    assert outcome_of(records_of(tried[:6], STOCK)) is not Word.SHIP
     blind = [attempt(0, [PLANTED], ceiling=True)]
-    assert outcome_of(records_of([*tried, *blind], STOCK)) is not Word.SHIP
+    assert outcome_of(records_of([*tried[:6], *blind], STOCK)) is not Word.SHIP
+    found = verdict_of(records_of(tried, STOCK))
+    assert (found.outcome, PLANTED in found.reasons[0]) == (Word.SHELVE_HARD, True)
 
 
 def test_the_same_solvers_ship_the_task_without_it_where_they_lie_in_the_band():
@@ -106,7 +112,7 @@ def test_the_case_is_taken_out_and_the_next_revision_may_ship(kind):
     records = records_of(careful, stock)
     assert records["triage"].outcome is Word.DEFECT
     parent = Parent(split=SPLIT, lineage=Lineage(), made=1)
-    found = choose(need_of(records, OPERATIONS), parent, stock, OPERATIONS, BANDS.repeatable)
+    found = choose(need_of(records, OPERATIONS, BANDS.repeatable), parent, stock, OPERATIONS)
     assert found.split is not None
     assert found.split.dropped == (PLANTED,)
     hasty = [attempt(i, *(() if i < 2 else (["two2"], ["two0"]))) for i in range(6)]

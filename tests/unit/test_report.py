@@ -84,7 +84,6 @@ LINEAGE = Lineage(
             name="drop_case",
             need="fix",
             cause="static fail",
-            reason="so",
             moves=(Move(case="c9", family="f", old="held_out", new="dropped"),),
             before={"held_out": 30.0, "public": 40.0, "dropped": 0.0},
             after={"held_out": 29.0, "public": 40.0, "dropped": 1.0},
@@ -166,6 +165,7 @@ def test_json_holds_every_label_band_and_posterior() -> None:
     assert [row["label"] for row in value["labels"]] == ["good_failure", "good_success", "good_success", "infra"]
     assert value["labels"][0]["cases"] == ["c1", "c2", "c3", "c4", "c5"]
     assert value["revisions"][0]["decided"] == {"block": "static", "said": "fail", "reason": "so"}
+    assert [op["reason"] for op in value["revisions"][1]["made_by"]] == ["so"]
     assert value["checks"] == [{"id": "egress", "passed": True, "reason": "shut"}]
 
 

@@ -4,6 +4,7 @@ import dataclasses
 
 import pytest
 
+from programsmith.errors import InputError
 from programsmith.records import codec
 from programsmith.records.outcome import Record, Word
 from programsmith.records.revision import Lineage, Operation
@@ -47,11 +48,11 @@ def calibrated(attempts, low, high, stock=EASY):
 
 def choice(records, lineage=None, stock=EASY, rule=RULE):
     parent = Parent(split=SPLIT, lineage=lineage or Lineage(), made=1)
-    return choose(need_of(records, rule), parent, stock, rule, BANDS.repeatable)
+    return choose(need_of(records, rule, BANDS.repeatable), parent, stock, rule)
 
 
 def used(*names):
-    made = Operation(made=1, name="", need="", cause="", reason="", moves=(), before={}, after={})
+    made = Operation(made=1, name="", need="", cause="", moves=(), before={}, after={})
     return Lineage(operations=tuple(dataclasses.replace(made, name=name) for name in names))
 
 
@@ -210,9 +211,9 @@ def test_without_a_band_one_pass_is_enough():
 
 def test_the_first_block_that_refused_decides():
     records = {"calibrate": record("calibrate", Word.EASE), "strength": record("strength", Word.TOO_WEAK)}
-    assert need_of(records, RULE).cause == "strength too_weak"
-    with pytest.raises(ValueError, match="wanted a record that asks for another revision, got images"):
-        need_of({"images": record("images", Word.PASS)}, RULE)
+    assert need_of(records, RULE, ()).cause == "strength too_weak"
+    with pytest.raises(InputError, match=r"operations.yaml: needs: wanted a ladder .* got none for images pass"):
+        need_of({"images": record("images", Word.PASS)}, RULE, ())
 
 
 def test_the_rule_has_a_ladder_for_every_no_from_images_on():

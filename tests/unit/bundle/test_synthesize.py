@@ -38,7 +38,8 @@ def job(toy, records, made=1):
     step = STEP["synthesize"]
     assert set(records) <= set(step.records)
     outputs = {name: toy.folder / f"made{made}" / name.rstrip("/") for name in step.writes}
-    return dataclasses.replace(toy.job("synthesize", f"scratch-{made}"), outputs=outputs, records=records)
+    job = toy.job("synthesize", f"scratch-{made}")
+    return dataclasses.replace(job, outputs=outputs, need=synthesize.need(records, job.rules))
 
 
 def record(block, word, **evidence):
@@ -110,7 +111,7 @@ def test_giving_up_writes_nothing_and_says_what_was_tried(ready):
     outcome, made = run(ready, {"static": record("static", Word.FAIL)})
     assert (outcome.word, outcome.reason) == (Word.GAVE_UP, "static fail: no operation mends it")
     assert not any(path.exists() for path in made.values())
-    used = Operation(made=1, name="reveal_fewer", need="", cause="", reason="", moves=(), before={}, after={})
+    used = Operation(made=1, name="reveal_fewer", need="", cause="", moves=(), before={}, after={})
     codec.dump(ready.path("r/ops.json"), Lineage(operations=(used,)))
     outcome, _ = run(ready, {"calibrate": record("calibrate", Word.HARDEN, bands=[])}, made=2)
     assert outcome.word is Word.GAVE_UP
