@@ -20,7 +20,7 @@ from programsmith.errors import Exit, InputError
 from programsmith.rulebook.fault import suggest
 
 EXITS = (
-    "exit codes: 0 ship, or draft where the spec asks for no rollouts; 1 finished otherwise; 2 infra, run again to "
+    "exit codes: 0 ship, or draft where the spec asks for no trials; 1 finished otherwise; 2 infra, run again to "
     "resume; 3 wrong input or missing prerequisite; 130 interrupted"
 )
 

@@ -13,7 +13,7 @@ from enum import IntEnum
 class Exit(IntEnum):
     """Exit codes of every command."""
 
-    OK = 0  # ship, or draft where the spec asks for no rollouts
+    OK = 0  # ship, or draft where the spec asks for no trials
     ENDED = 1  # finished otherwise
     INFRA = 2  # run again to resume
     USAGE = 3  # wrong input or missing prerequisite

@@ -16,7 +16,7 @@ from programsmith.compiler.events import Event, Kind
 from programsmith.compiler.leftovers import recorded
 from programsmith.compiler.passes import Passed, outcome_of, run_pass, turn_of, walk_of
 from programsmith.compiler.paths import SHELVES
-from programsmith.compiler.plan import Step
+from programsmith.compiler.plan import TRIED, Step
 from programsmith.compiler.turn import Subject
 from programsmith.errors import BudgetError, Exit
 
@@ -82,7 +82,7 @@ def _answer(subject: Subject, ran: tuple[str, ...]) -> Answer:
     place = subject.folder.exported(outcome)
     exported = outcome in EXPORTED and place.is_dir()
     withdraw(subject.folder.project.dist, place if exported else subject.folder.root)
-    wants_rollouts = bool(subject.values.get("rollouts"))
-    good = outcome == SHIP or (outcome == DRAFT and not wants_rollouts)
+    wants_trials = any(subject.values.get(name) for name in TRIED)
+    good = outcome == SHIP or (outcome == DRAFT and not wants_trials)
     where = place if exported else subject.folder.verdict
     return Answer(name=subject.folder.name, outcome=outcome, where=where, exit=Exit.OK if good else Exit.ENDED, ran=ran)

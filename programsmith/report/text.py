@@ -29,16 +29,20 @@ def _head(spec: Spec) -> Iterator[str]:
     verdict = spec["verdict"]
     if spec["error"]:
         yield f"{spec['name']}: error: {spec['error']}"
+        if verdict is not None:
+            yield f"  the last finished build said {verdict['outcome']}"
         return
     if verdict is None:
         yield f"{spec['name']}: no verdict yet"
         return
-    yield f"{spec['name']}: {verdict['outcome']} at r{verdict['revision']}"
+    said = f"{verdict['outcome']} at r{verdict['revision']}"
+    if spec["stale"]:
+        yield f"{spec['name']}: stale from {spec['stale'][0]} on; the last finished build said {said}"
+    else:
+        yield f"{spec['name']}: {said}"
     factors = " · ".join(f"{shown} {_number(verdict[name])}" for name, shown in FACTORS)
     yield f"  q {_number(verdict['q'])} = {factors}"
     yield from (f"  {reason}" for reason in verdict["reasons"])
-    if spec["stale"]:
-        yield f"  stale from {spec['stale'][0]} on: a build may find otherwise"
 
 
 def _revisions(spec: Spec) -> Iterator[str]:

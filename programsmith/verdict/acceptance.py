@@ -50,8 +50,12 @@ class Asked:
     @property
     def judged(self) -> tuple[str, ...]:
         """Blocks of TRIED that have trials to judge."""
-        tried = self.rollouts or self.sweep
-        return tuple(b for b in TRIED if tried and (b != "sweep" or self.sweep))
+        return tuple(b for b in TRIED if self.tried and (b != "sweep" or self.sweep))
+
+    @property
+    def tried(self) -> bool:
+        """Whether the spec asks for any trials."""
+        return self.rollouts or self.sweep
 
 
 def factor(blocks: Iterable[str], name: str, records: Mapping[str, Record], routes: Routes) -> int | None:
@@ -156,8 +160,8 @@ def _unjudged(factors: Mapping[str, int | None], asked: Asked) -> list[str]:
     names = [name for name, value in factors.items() if value is None]
     if not names:
         return []
-    why = "no block has judged" if asked.rollouts else "the spec asks for no rollouts; unproven:"
-    code = "unjudged" if asked.rollouts else "no_rollouts"
+    why = "no block has judged" if asked.tried else "the spec asks for no rollouts; unproven:"
+    code = "unjudged" if asked.tried else "no_rollouts"
     return [f"{code}: {why} {', '.join(names)}"]
 
 

@@ -78,6 +78,24 @@ def lose_everything(mill: Mill) -> None:
     shutil.rmtree(mill.cache)
 
 
+def break_down(mill: Mill) -> None:
+    with (mill.root / "millforge" / "blocks" / "check.py").open("a") as out:
+        out.write("\n\nfrom programsmith.errors import InfraError\n\ndef run(job):\n    raise InfraError('no light')\n")
+
+
+def test_a_build_that_came_to_no_end_leaves_no_verdict_that_is_called_current(built: Mill) -> None:
+    assert (built.json("status")["outcome"], built.json("status")["current"]) == ("ship", True)
+    break_down(built)
+    assert built.run("build", "spec=mill", "--yes")[0] == 2
+    assert (built.json("status")["outcome"], built.json("status")["current"]) == ("ship", False)
+    former = "the last finished build said ship; "
+    assert built.text("status").startswith(f"mill  stale  r1:b0  r1:sell said exported  {former}")
+    assert built.json("report")["stale"][0] == "mill:r0:check"
+    (built.root / "specs" / "mill.yaml").write_text("version: 1\n")
+    assert [built.look(verb)[0]["specs"][0]["error"] is None for verb in ("status", "report")] == [False, False]
+    assert built.look("status")[1].endswith("; the last finished build said ship")
+
+
 EDITS = [edit_code, tamper, lose_everything]
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.samples.rot_project import ROOT, lay, lay_solvers, rule
+from tests.samples.tried import Tried
 
 SPEC = """version: 1
 name: rot
@@ -27,49 +25,6 @@ revisions: {max: 0}
 """
 TRIAL, GRADE = "r0:b0:trial:scripted:solver:", "r0:b0:grade:scripted:solver:"
 EMPTIED = "    reading.entries = [e for e in reading.entries if not _is_at_or_below(e, output)]\n"
-
-
-class Tried:
-    """The project; `build` returns the task names that answered and keeps the rest of the answer."""
-
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.package = ROOT
-        self.said = ""
-
-    def build(self) -> set[str]:
-        words = [sys.executable, "-m", "programsmith", "build", "spec=rot", "-n", "2"]
-        env = {**os.environ, "PYTHONPATH": str(self.package)}
-        done = subprocess.run(words, cwd=self.root, env=env, capture_output=True, text=True, timeout=900)
-        self.said = done.stderr
-        self.answer = (done.returncode, *done.stdout.split()[1:2])
-        lines = [line.split() for line in done.stderr.splitlines() if line.startswith("rot ")]
-        return {words[1] for words in lines if not " ".join(words).endswith("from the store]")}
-
-    def restored(self) -> set[str]:
-        return {line.split()[1] for line in self.said.splitlines() if line.endswith("from the store]")}
-
-    def rewards(self) -> list[float]:
-        places = sorted((self.root / "cache" / "rot" / "r0" / "trials" / "scripted-solver").iterdir())
-        return [json.loads((place / "grade.json").read_bytes())["evidence"]["reward"] for place in places]
-
-    def bought(self) -> int:
-        ledger = self.root / "cache" / "rot" / "ledger.jsonl"
-        return len(ledger.read_text().splitlines()) if ledger.exists() else 0
-
-    def spec(self, old: str, new: str) -> None:
-        path = self.root / "specs" / "rot.yaml"
-        assert old in path.read_text()
-        path.write_text(path.read_text().replace(old, new))
-
-    def program(self, old: str, new: str, name: str) -> None:
-        """Let a program like this one build, in which one file of the verifier says something else."""
-        self.package = self.root / "other"
-        shutil.copytree(ROOT / "programsmith", self.package / "programsmith", ignore=shutil.ignore_patterns("*.pyc"))
-        shutil.copytree(ROOT / "rules", self.package / "rules")
-        path = self.package / "programsmith" / "payload" / "verifier" / name
-        assert path.read_text().count(old) == 1
-        path.write_text(path.read_text().replace(old, new))
 
 
 @pytest.fixture(scope="module")
@@ -133,10 +88,32 @@ def test_a_lost_cache_comes_back_from_the_store_and_buys_none(tried: Tried) -> N
     assert (tried.answer, tried.bought(), tried.rewards()) == ((0, "ship"), 0, [1, 1, 1, 0, 0, 0])
 
 
-def test_a_verifier_that_lost_a_defence_does_not_ship(tried: Tried) -> None:
+def test_a_verifier_that_lost_a_defence_does_not_ship_even_where_no_check_looks_for_it(tried: Tried) -> None:
     tried.program(EMPTIED, "", "receive.py")
     assert "r0:static" in tried.build()
     assert tried.answer == (1, "drop")
-    record = json.loads((tried.root / "cache" / "rot" / "r0" / "static.json").read_bytes())
-    assert [row["id"] for row in record["evidence"]["checks"] if not row["passed"]] == ["fresh_output"]
+    checks = tried.record("r0/static")["evidence"]["checks"]
+    assert [row["id"] for row in checks if not row["passed"]] == ["fresh_output"]
     assert not (tried.root / "dist" / "rot").exists()
+    known = yaml.safe_load((ROOT / "rules" / "checks.yaml").read_text())["checks"]
+    rule(tried.root, "checks", checks=[check for check in known if check["id"] != "fresh_output"])
+    tried.build()
+    verdict = tried.record("verdict")
+    assert (tried.answer, verdict["v"], verdict["not_s"]) == ((1, "drop"), 1, 0)
+    assert verdict["reasons"][0].startswith("probe_hacked: 1 adversaries get through: stale_executable (reward 1)")
+    assert not (tried.root / "dist" / "rot").exists()
+
+
+def test_what_an_edited_spec_left_in_dist_is_called_stale_in_one_line(tried: Tried) -> None:
+    tar, held = ("export", "spec=rot", "format=tar"), ("verify", "dist/rot")
+    assert [(done.returncode, done.stderr) for done in (tried.verb(*tar), tried.verb(*held))] == [(0, "")] * 2
+    tried.spec("max: 0.9}", "max: 0.95}")
+    for words in (tar, held, ("verify", "dist/rot.tar")):
+        done = tried.verb(*words)
+        (line,) = done.stderr.splitlines()
+        assert line.startswith("rot  stale  r0:b0:calibrate would run: difficulty[0].pass_rate.max: 0.95, was 0.9; ")
+        assert (done.returncode, line.endswith("programsmith build spec=rot")) == (0, True)
+    standing = "rot  stale  r0:b0  r0:export said exported  the last finished build said ship; "
+    assert tried.verb("status").stdout.startswith(standing)
+    tried.spec("difficulty", "dificulty")
+    assert "rot  stale  it cannot be looked at: " in tried.verb(*tar).stderr

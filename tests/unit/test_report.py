@@ -103,10 +103,9 @@ VERDICT = {
 }  # fmt: skip
 PATHS = {"exported": "dist/t", "bundle": None}
 TEXT = """\
-t: ship at r1
+t: stale from t:r1:gate on; the last finished build said ship at r1
   q 1 = b 1 · v 1 · h 1 · ¬s open
   accepted: all
-  stale from t:r1:gate on: a build may find otherwise
 revisions
   r0  the first bundle
       static said fail: so
@@ -154,7 +153,10 @@ def test_a_person_reads_what_the_verdict_rests_on() -> None:
 def test_what_is_not_there_is_left_out() -> None:
     spec = {"name": "t", "error": None, "verdict": None, "stale": [], "paths": {}}
     assert text(spec | found([], Lineage(), [])) == "t: no verdict yet"
-    assert text(spec | {"error": "specs/t.yaml: broken"} | found([], Lineage(), [])) == "t: error: specs/t.yaml: broken"
+    wrong = spec | {"error": "specs/t.yaml: broken"} | found([], Lineage(), [])
+    assert text(wrong) == "t: error: specs/t.yaml: broken"
+    assert text(wrong | {"verdict": VERDICT}).splitlines()[1] == "  the last finished build said ship"
+    assert text(spec | {"verdict": VERDICT} | found([], Lineage(), [])).startswith("t: ship at r1\n")
 
 
 def test_json_holds_every_label_band_and_posterior() -> None:

@@ -104,6 +104,8 @@ def test_a_probe_with_a_part_left_open_leaves_its_factor_open():
     judgement = judged(found, rollouts=True)
     assert (judgement.outcome, judgement.q, judgement.not_s) == (Word.DRAFT, None, None)
     assert judgement.reasons == ("unjudged: no block has judged not_s",)
+    swept = found | {"sweep": record("sweep", Word.IN_BAND)}
+    assert judged(swept, sweep=True).reasons == judgement.reasons  # it asks for trials, if for no rollouts
 
 
 def test_a_probe_without_a_model_leaves_its_factor_open_where_real_models_try():

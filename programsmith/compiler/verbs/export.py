@@ -1,7 +1,8 @@
 """The verb `export`: what a build left in dist/, in another form.
 
 In: `spec=…`, `format=tar`. Out: dist/<name>.tar, one folder in it, the same bytes for the same task; a line for each on
-stdout. Refuses a spec that has no exported task, and one whose files are not those that were signed.
+stdout, and one on stderr where the spec asks for something else by now. Refuses a spec that has no exported task, and
+one whose files are not those that were signed.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from programsmith.compiler.passes import outcome_of
 from programsmith.compiler.paths import Project, part
 from programsmith.compiler.revision import EXPORTED
 from programsmith.compiler.verbs.reading import emit
+from programsmith.compiler.verbs.stale import warn
 from programsmith.compiler.verifying import State, files_line
 from programsmith.errors import Exit, InputError
 from programsmith.payload.verifier.model import FileEntry
@@ -35,6 +37,7 @@ def export(words: Sequence[str], start: Path) -> Exit:
     for path in asked.files:
         made = _tar(asked.project, path.stem)
         emit(f"{path.stem}  {form}  {made}  sha256:{hashlib.sha256(made.read_bytes()).hexdigest()}")
+    warn(asked)
     return Exit.OK
 
 

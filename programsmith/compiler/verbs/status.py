@@ -1,7 +1,8 @@
 """`status`: where each spec stands.
 
-In: specs. Out: per spec its outcome, revision and batch, the block that answered last, what is stale, whether a build
-runs and at what, which reservations are held, what a killed build left. One line each; more where one was asked for.
+In: specs. Out: per spec the outcome of its last finished build and whether that is current, revision and batch, the
+block that answered last, what is stale, whether a build runs and at what, which reservations are held, what a killed
+build left. One line each; more where one was asked for.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ def _spec(found: Outlook, folder: Folder) -> dict[str, Any]:
         "name": found.name,
         "error": None if found.fault is None else str(found.fault),
         "outcome": outcome or None,
+        "current": bool(outcome) and not stale and found.fault is None,
         "revision": last.turn.spot.revision if last else None,
         "batch": max((b for p in said if (b := _batch(p, last)) is not None), default=None),
         "last": {"task": last.name, "said": last.known.outcome.value} if last and last.known else None,
@@ -83,11 +85,18 @@ def _money(folder: Folder) -> dict[str, Any]:
 
 def _line(spec: dict[str, Any]) -> list[str]:
     if spec["error"]:
-        return [spec["name"], "error", spec["error"]]
+        return [spec["name"], "error", "; ".join([spec["error"], *_former(spec)])]
     at = "" if spec["revision"] is None else f"r{spec['revision']}"
     at += "" if spec["batch"] is None else f":b{spec['batch']}"
     last = f"{short(spec['last']['task'])} said {spec['last']['said']}" if spec["last"] else ""
-    return [spec["name"], spec["outcome"] or NEVER, at, last, "; ".join(_notes(spec))]
+    stands = spec["outcome"] if spec["current"] else "stale" if spec["outcome"] else NEVER
+    return [spec["name"], stands, at, last, "; ".join(_notes(spec))]
+
+
+def _former(spec: dict[str, Any]) -> Iterator[str]:
+    """What an outcome is worth that is not current."""
+    if spec["outcome"] and not spec["current"]:
+        yield f"the last finished build said {spec['outcome']}"
 
 
 def _notes(spec: dict[str, Any]) -> Iterator[str]:
@@ -97,6 +106,7 @@ def _notes(spec: dict[str, Any]) -> Iterator[str]:
         yield f"a build runs, pid {spec['running']['pid']}" + (f", at {at}" if at else "")
     if spec["interrupted"]:
         yield "a build was killed; the next one goes on"
+    yield from _former(spec)
     if spec["last"] is None:
         yield f"{len(stale)} tasks to run"
     elif stale:

@@ -1,7 +1,8 @@
 """The verb `verify`: an exported task, from whomever it comes, held to what it says of itself.
 
-In: a folder or a tar, `--run`, `--key`. Out: a line for each thing on stdout, or one JSON object; an exit code. Refuses
-what cannot be read, and a key that is none.
+In: a folder or a tar, `--run`, `--key`. Out: a line for each thing on stdout, or one JSON object; an exit code; a line
+on stderr where it lies in dist/ and its spec asks for something else by now. Refuses what cannot be read, and a key
+that is none.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from programsmith.bundle.present import read_present
 from programsmith.bundle.signature import KEY_BYTES, MANIFEST
 from programsmith.compiler.compile import owner_secret
 from programsmith.compiler.verbs.reading import VERSION, emit
+from programsmith.compiler.verbs.stale import asked_of, warn
 from programsmith.compiler.verifying import Asked, Line, State, exit_of, lines
 from programsmith.errors import Exit, InputError
 from programsmith.rulebook.load import Rulebook
@@ -48,6 +50,9 @@ def verify(paths: Sequence[str], start: Path, *, key: str | None, run: bool, as_
             if not as_json:
                 emit(_text(line))
     code = exit_of(said)
+    spec = asked_of((start / paths[0]).resolve())
+    if spec is not None:
+        warn(spec)
     emit(_json(paths[0], said, code) if as_json else f"{HOLDS.get(code, 'not decided')}: {_printable(paths[0])}")
     return code
 
