@@ -95,3 +95,13 @@ def test_what_nobody_without_privilege_reaches_is_named_whatever_the_ceiling_doe
     found = labels(attempt(0, ["h1", "h2"]), attempt(1, ["h2", "h3"]), attempt(0, ceiling=True))
     assert found.unreached == ("h2",)
     assert labels().unreached == ("h1", "h2", "h3")
+
+
+def test_a_case_is_untold_where_one_fails_it_who_passes_every_public_case_of_its_family():
+    seen, careful = attempt(0, ["h2"], ["p2"]), attempt(1, ["h2"], ["p1"])
+    knowing = attempt(0, ceiling=True)
+    assert labels(seen, careful, knowing).untold == ("h2",)
+    assert labels(seen, attempt(1, ["h2"], ["p2"]), knowing).untold == ()
+    assert labels(careful, attempt(2), knowing).untold == ()  # one without the source passes it
+    assert labels(careful, knowing, queried=["two"]).untold == ()
+    assert labels(knowing).untold == ()  # nobody tried without the source
