@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -77,6 +78,8 @@ def _parser() -> Parser:
     _with_words(verbs, "yield", YIELD)
     gc = _with_words(verbs, "gc", GC)
     gc.add_argument("--days", type=float, default=30.0, help="keep what was used in so many last days [30]")
+    forget = "let projects that no build used the store for in so many days no longer count [never]"
+    gc.add_argument("--forget", type=float, default=math.inf, metavar="DAYS", help=forget)
     settle = _with_words(verbs, "settle", SETTLE)
     settle.add_argument("--id", help="the reservation to close")
     settle.add_argument("--usd", type=float, help="what its call took, in dollars")
@@ -140,8 +143,10 @@ def _show(options: argparse.Namespace) -> Exit:
     """`list`, `info`, `clean`, `forget`. A task's name names its spec."""
     from programsmith.compiler.compile import Compiler
     from programsmith.compiler.loader import asked_specs
+    from programsmith.compiler.quiet import until_read
     from programsmith.compiler.verbs.doits import as_json, doit_verb
 
+    until_read()
     names = [word for word in options.words if "=" not in word]
     words = [word for word in options.words if "=" in word]
     if names and not words:
@@ -171,7 +176,7 @@ def _gc(options: argparse.Namespace) -> Exit:
     from programsmith.compiler.loader import asked_specs
     from programsmith.compiler.storing import collect
 
-    print(json.dumps(collect(asked_specs(options.words, Path.cwd()).project, options.days)))
+    print(json.dumps(collect(asked_specs(options.words, Path.cwd()).project, options.days, options.forget)))
     return Exit.OK
 
 

@@ -91,7 +91,7 @@ class Compiler:
             tell=tell or Plain().show,
             owner_secret=owner_secret() if spec.values["seal"] == "owner" else None,
             signing_key=signing_key,
-            cache=functools.cache(lambda: action_cache(project)),
+            cache=functools.cache(lambda: action_cache(project, path)),
             retries=self._retries or Retries.of(rules.load("retries")),
         )
 

@@ -7,6 +7,7 @@ a settling while the spec is built.
 from __future__ import annotations
 
 import math
+import os
 import re
 import time
 from collections.abc import Sequence
@@ -20,28 +21,38 @@ from programsmith.compiler.storage import store_root
 from programsmith.errors import InputError, PrerequisiteError
 from programsmith.records import codec
 from programsmith.sandboxes.docker_used import reap_images
+from programsmith.sandboxes.owners import place
 from programsmith.spec.find import find_specs
 from programsmith.store.directory import Directory
 from programsmith.store.garbage import collected
 from programsmith.store.leases import Leases
-from programsmith.store.ledger import Ledger
+from programsmith.store.ledger import Ledger, account_of
+from programsmith.store.roots import Rooted
 
 DAY = 86400.0
 RECORDS = ("environments.json", "places.json")
 IMAGE = re.compile("sha256:[0-9a-f]{64}")
 
 
-def collect(project: Project, days: float) -> dict[str, Any]:
-    """Remove from the store what no spec of the project used and nobody used for `days`; images unused as long.
+def collect(project: Project, days: float, forget: float = math.inf) -> dict[str, Any]:
+    """Remove from the store what no spec of any project used and nobody used for `days`; images unused as long.
 
-    Raises InputError, InfraError.
+    Projects for which no build used the store for `forget` days no longer count. Raises InputError, InfraError.
     """
-    if not days >= 0:
-        raise InputError(f"--days {days:g}: wanted a number of days from 0 up")
-    root = store_root(project)
+    for name, value in (("--days", days), ("--forget", forget)):
+        if not value >= 0:
+            raise InputError(f"{name} {value:g}: wanted a number of days from 0 up")
+    root, now = store_root(project), time.time()
     live = {path.stem for path in find_specs(project.root)}
-    since = time.time() - days * DAY
-    found = asdict(collected(Directory(root), Leases(root / "leases"), live=live, since=since))
+    own = os.path.realpath(project.root), place()
+
+    def over(one: Rooted) -> bool:
+        """Whether it is a spec of ours that is gone, or of anybody's that nobody built for so long."""
+        gone = (one.root.project, one.root.machine) == own and not os.path.exists(one.root.file)
+        return gone or one.seconds < now - forget * DAY
+
+    leases = Leases(root / "leases")
+    found = asdict(collected(Directory(root), leases, live=live, since=now - days * DAY, over=over))
     return {**found, "images": _images(project, days)}
 
 
@@ -56,8 +67,8 @@ def _images(project: Project, days: float) -> int:
 
 
 def reservations(project: Project, files: Sequence[Path]) -> dict[str, Any]:
-    """What each spec spent and what is still reserved."""
-    accounts = {path.stem: Ledger(project.folder(path.stem).ledger).account() for path in files}
+    """What each spec spent and what is still reserved; nothing is held. Raises InfraError on a damaged ledger."""
+    accounts = {path.stem: account_of(Ledger(project.folder(path.stem).ledger).look()) for path in files}
     return {
         name: {"spent": float(account.spent), "held": [codec.encode(event) for event in account.held]}
         for name, account in accounts.items()

@@ -16,11 +16,12 @@ NAME = re.compile(r"[0-9a-f]{64}")
 
 
 class Namespace(StrEnum):
-    """What kind of object it is: an action's entry, clear bytes by their SHA-256, encrypted bytes by an HMAC."""
+    """What kind of object it is: an action's entry, clear or encrypted bytes by SHA-256 or HMAC, who needs them."""
 
     AC = "ac"
     CAS = "cas"
     SEALED = "sealed"
+    ROOTS = "roots"
 
 
 @dataclass(frozen=True, slots=True)

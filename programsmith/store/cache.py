@@ -21,6 +21,7 @@ from programsmith.store.entry import Entry, Ref, decode, encode, verified
 from programsmith.store.keys import STORE_KEY, Keys, fingerprint
 from programsmith.store.leases import Leases
 from programsmith.store.pack import packed, unpack
+from programsmith.store.roots import Root, keep_root
 from programsmith.store.sealing import Box
 
 COLLECTION = "collection"
@@ -59,10 +60,11 @@ class _UnusableError(Exception):
 
 
 class ActionCache:
-    """One store as a user with `keys` sees it."""
+    """One store as a user with `keys` sees it. `root` is the spec for which it is used, kept with the first use."""
 
-    def __init__(self, backend: Backend, keys: Keys, leases: Leases) -> None:
+    def __init__(self, backend: Backend, keys: Keys, leases: Leases, root: Root | None = None) -> None:
         self._backend = backend
+        self._root = root
         self._keys = keys
         self._leases = leases
         self._box = Box(keys.store) if keys.store else None
@@ -106,6 +108,7 @@ class ActionCache:
             return "there is no writer key to sign with"
         try:
             with self._leases.shared(COLLECTION):
+                self._rooted()
                 outcome = self._put(canonical(made.outcome), clear=made.outcome_open)
                 artifacts = {n: self._put(packed(p), clear=made.open(n)) for n, p in made.artifacts.items()}
                 sealed = Namespace.SEALED in {ref.space for ref in (outcome, *artifacts.values())}
@@ -157,12 +160,19 @@ class ActionCache:
     def _used(self, entry: Entry, spec: str) -> None:
         """Count a use; a store that cannot be written forgets it."""
         try:
+            self._rooted()
             if spec in entry.specs:
                 self._backend.touch(Namespace.AC, entry.key)
             elif self._keys.writer:
                 self._backend.put(Namespace.AC, entry.key, encode(entry.used_by(spec), self._keys.writer))
         except OSError:
             return
+
+    def _rooted(self) -> None:
+        """Let the store know for whom it is used, once. Raises OSError."""
+        if self._root is not None:
+            keep_root(self._backend, self._root)
+            self._root = None
 
     def _put(self, content: bytes, *, clear: bool) -> Ref:
         digest = hashlib.sha256(content).hexdigest()

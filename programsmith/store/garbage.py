@@ -1,19 +1,21 @@
 """Garbage collection: objects that nothing needs go, whatever somebody else publishes meanwhile.
 
-In: a store, the specs that live, a time. Out: what was removed. An entry stays where a live spec used it or it was
-used since the time; an object stays where an entry that stays names it. Who publishes or restores waits for it
-and it for them, so what is half published is never seen. Entries of other writers are kept by the same rule.
+In: a store, the specs that live, a time. Out: what was removed. A root keeps its spec alive until it is known to be
+over. An entry stays where a live spec used it or it was used since the time; an object stays where an entry that stays
+names it. Who publishes or restores waits for it and it for them, so what is half published is never seen. Entries and
+roots of other writers are kept by the same rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from programsmith.store.backend import Backend, Kept, Namespace
 from programsmith.store.cache import COLLECTION
 from programsmith.store.entry import Ref, decode
 from programsmith.store.leases import Leases
+from programsmith.store.roots import Rooted, roots
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,23 +27,38 @@ class Collected:
     freed: int
     entries_kept: int
     objects_kept: int
+    roots: int
+    roots_kept: int
 
 
-def collected(backend: Backend, leases: Leases, *, live: Collection[str], since: float) -> Collected:
-    """Remove what no live spec used and nobody used after `since` (seconds since the epoch). Raises OSError."""
+def collected(
+    backend: Backend,
+    leases: Leases,
+    *,
+    live: Collection[str],
+    since: float,
+    over: Callable[[Rooted], bool] = lambda _: False,
+) -> Collected:
+    """Remove what no live spec used and nobody used after `since` (seconds since the epoch).
+
+    `live` specs are those beside the roots'; a root that is `over` goes. Raises OSError, InfraError on a damaged root.
+    """
     with leases.alone(COLLECTION):
+        rooted = list(roots(backend))
+        ended = [one for one in rooted if over(one)]
+        specs = {*live, *(one.root.spec for one in rooted if one not in ended)}
         needed: set[Ref] = set()
         gone: list[tuple[Namespace, Kept]] = []
         entries = list(backend.list(Namespace.AC))
         for kept in entries:
-            refs = _refs(backend, kept, live, since)
+            refs = _refs(backend, kept, specs, since)
             needed |= refs
             gone += [] if refs else [(Namespace.AC, kept)]
         dead = len(gone)
         objects = [(space, kept) for space in (Namespace.CAS, Namespace.SEALED) for kept in backend.list(space)]
         gone += [(space, kept) for space, kept in objects if Ref(space=space, name=kept.name) not in needed]
-        for space, kept in gone:
-            backend.delete(space, kept.name)
+        for space, name in [*((space, kept.name) for space, kept in gone), *((Namespace.ROOTS, o.name) for o in ended)]:
+            backend.delete(space, name)
         backend.clear_drafts()
     return Collected(
         entries=dead,
@@ -49,6 +66,8 @@ def collected(backend: Backend, leases: Leases, *, live: Collection[str], since:
         freed=sum(kept.size for _, kept in gone),
         entries_kept=len(entries) - dead,
         objects_kept=len(objects) - len(gone) + dead,
+        roots=len(ended),
+        roots_kept=len(rooted) - len(ended),
     )
 
 

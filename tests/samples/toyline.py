@@ -106,7 +106,7 @@ def subject(root: Path, workers: int = 1) -> Subject:
         blocks=Blocks(root / "toyforge"),
         route=route,
         workers=workers,
-        cache=functools.cache(lambda: action_cache(Project(root))),
+        cache=functools.cache(lambda: action_cache(Project(root), root / "specs" / "toy.yaml")),
     )
 
 

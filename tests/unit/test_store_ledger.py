@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import fcntl
 import os
 import resource
 import signal
@@ -10,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from programsmith.compiler.paths import Project
+from programsmith.compiler.storing import reservations
 from programsmith.errors import BudgetError, Exit, InfraError, InputError
 from programsmith.store.budget import Budget
 from programsmith.store.ledger import Ledger, account_of
@@ -152,3 +155,17 @@ def test_who_only_looks_at_a_ledger_changes_no_byte_of_it(ledger: Ledger) -> Non
         out.write(b"\n")
     with pytest.raises(InfraError, match=":2: the ledger is damaged"):
         ledger.look()
+
+
+def test_who_only_looks_at_reservations_waits_for_nobody_and_mends_nothing(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    path = project.folder("toy").ledger
+    Budget(ledger=Ledger(path), usd=1.0).reserve("toy:trial:0", "k", 0.25)
+    with path.open("ab") as out:
+        out.write(b'{"cut o')
+    before = path.read_bytes()
+    with Ledger(path).path.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        found = reservations(project, [tmp_path / "specs" / "toy.yaml"])
+    assert [event["usd"] for event in found["toy"]["held"]] == [0.25]
+    assert path.read_bytes() == before
