@@ -8,12 +8,11 @@ dist/dataset.toml. The same inputs and the same signer give the same bytes.
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from programsmith.bundle.dataset import other_places, update
+from programsmith.bundle.dataset import remove_others, update
 from programsmith.bundle.harbor import ORGANISATION, read_task, task_digest, with_metadata
 from programsmith.bundle.label import label, proof_rows
 from programsmith.bundle.manifest import Manifest
@@ -45,8 +44,7 @@ def run(job: Job) -> Outcome:
     extra += _signed(job, f"{ORGANISATION}/{name}", [*files.values(), *extra])
     write_bundle(job.outputs[DIST], [*files.values(), *extra])
     place = _place(job)
-    for old in other_places(job.dist, place):
-        shutil.rmtree(old)
+    remove_others(job.dist, place)
     update(job.dist, job.outputs[DIST], place)
     return Outcome(
         word=Word.EXPORTED,

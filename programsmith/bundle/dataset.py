@@ -47,7 +47,11 @@ def listed(path: str, folder: Path) -> tuple[str, Listed]:
 
 
 def update(dist: Path, added: Path, place: Path) -> None:
-    """Write dist/dataset.toml with everything in dist/ and the task in `added`, which will lie at `place`."""
+    """Write dist/dataset.toml with everything in dist/ and the task in `added`, which will lie at `place`.
+
+    A tar of what lay there goes.
+    """
+    _remove_tar(place)
     with _held(dist):
         rows = dict(_present(dist, skip=place.name))
         name, row = listed(place.relative_to(dist).as_posix(), added)
@@ -55,18 +59,30 @@ def update(dist: Path, added: Path, place: Path) -> None:
         _replace(dist / NAME, dump_toml(_manifest(rows)))
 
 
-def other_places(dist: Path, place: Path) -> list[Path]:
-    """Folders of dist/ in which an earlier verdict left the same task."""
-    found = (dist / shelf / place.name for shelf in SHELVES)
-    return [p for p in found if p != place and (p / COMPLETE).is_file()]
+def tar_of(place: Path) -> Path:
+    """Where the tar of the task at `place` lies."""
+    return place.with_name(f"{place.name}.tar")
+
+
+def remove_others(dist: Path, place: Path) -> bool:
+    """Remove the same task, and its tar, wherever an earlier verdict left it but at `place`; whether there was one."""
+    others = [folder for shelf in SHELVES if (folder := dist / shelf / place.name) != place]
+    gone = [folder for folder in others if (folder / COMPLETE).is_file()]
+    for folder in others:
+        _remove_tar(folder)
+    for folder in gone:
+        shutil.rmtree(folder)
+    return bool(gone)
+
+
+def _remove_tar(place: Path) -> None:
+    if tar_of(place).is_file():  # a task may be called so
+        tar_of(place).unlink(missing_ok=True)
 
 
 def withdraw(dist: Path, place: Path) -> None:
     """Remove and unlist the task of this name wherever it lies in dist/ but at `place`."""
-    gone = other_places(dist, place)
-    for folder in gone:
-        shutil.rmtree(folder)
-    if gone and (dist / NAME).is_file():
+    if remove_others(dist, place) and (dist / NAME).is_file():
         with _held(dist):
             _replace(dist / NAME, dump_toml(_manifest(dict(_present(dist, skip="")))))
 

@@ -13,10 +13,10 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from programsmith.compiler.bought import run_block
+from programsmith.compiler.bought import block_run
 from programsmith.compiler.cached import kept
 from programsmith.compiler.paths import former, part
 from programsmith.compiler.slices import changes
@@ -47,14 +47,15 @@ def act(turn: Turn, before: Mapping[str, str]) -> Acted:
         job = _job(turn, scratch, say)
         with kept(turn, job, before) as place:
             found = place.restored()
-            outcome, seconds = found or run_block(turn, job, place.key, lambda: _clear(job))
-            _check(turn, outcome, before, say)
-            if found is None:
-                _report_unused(turn, job, say)
-                outcome = place.drifted(outcome)
-                place.publish(outcome, seconds)
-            record = record_of(turn, outcome, inputs, seconds)
-            _publish(turn, record)
+            run = block_run(turn, job, place.key, lambda: _clear(job)) if found is None else nullcontext(found)
+            with run as (answer, seconds):
+                _check(turn, answer, before, say)
+                outcome = answer if found is not None else place.drifted(answer)
+                if found is None:
+                    _report_unused(turn, job, say)
+                    place.publish(outcome, seconds)
+                record = record_of(turn, outcome, inputs, seconds)
+                _publish(turn, record)
         return Acted(record=record, restored=found is not None)
 
 

@@ -15,6 +15,7 @@ from typing import Any, TextIO
 from doit.exceptions import TaskFailed
 from doit.task import Task
 
+from programsmith.bundle.dataset import tar_of
 from programsmith.compiler.action import act, remove
 from programsmith.compiler.signature import Signature, sign, unchanged
 from programsmith.compiler.slices import changes
@@ -121,7 +122,9 @@ class Shown(Task):  # type: ignore[misc]
 
     def clean(self, outstream: TextIO, dryrun: bool) -> None:  # noqa: FBT001 - as doit calls it
         """Remove what the task published, or only say what that is."""
+        place = self.attempt.turn.exported
         there = [path for path in self.attempt.targets().values() if os.path.lexists(path)]
+        there += [tar_of(place)] if place and tar_of(place).is_file() else []
         for path in () if dryrun else there:
             remove(path)
         if there:

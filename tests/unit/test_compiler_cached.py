@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import functools
+import io
 import json
+import os
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,12 +16,14 @@ from typing import Any
 
 import pytest
 
+from programsmith.bundle.dataset import tar_of
 from programsmith.compiler.action import act
 from programsmith.compiler.cached import key_of
 from programsmith.compiler.paths import Project, Spot
 from programsmith.compiler.plan import Step
 from programsmith.compiler.slices import Blocks
 from programsmith.compiler.storage import action_cache
+from programsmith.compiler.tasks import Attempt, shown
 from programsmith.compiler.turn import Subject, Turn
 from programsmith.errors import BudgetError, InfraError
 from programsmith.records.outcome import Record, Word
@@ -87,9 +92,15 @@ class Small:
             blocks=Blocks(package),
             route=lambda block, word: Go.CONTINUE,
             workers=1,
-            cache=functools.cache(lambda: action_cache(Project(root))),
             retries=Retries(attempts=2),
         )
+        self.moved(root)
+
+    def moved(self, root: Path) -> None:
+        """Another project with the same blocks."""
+        self.root, project = root, Project(root)
+        cache = functools.cache(lambda: action_cache(project, root / "specs" / "small.yaml"))
+        self.subject = replace(self.subject, folder=project.folder("small"), cache=cache)
 
     def act(self, block: str) -> tuple[Record, bool]:
         turn = Turn(subject=self.subject, step=STEPS[block], spot=Spot(revision=0), reads=(), records={})
@@ -189,3 +200,51 @@ def test_calls_that_ended_in_infra_keep_their_reservations_and_nothing_is_kept(s
     assert [json.loads(line)["kind"] for line in small.ledger.path.read_text().splitlines()] == [
         "reserve", "reserve", "settle", "settle", "reserve", "spend",
     ]  # fmt: skip
+
+
+def killed_at(number: int, small: Small) -> bool:
+    """Buy in a child that is killed when it brings something to the disk for the `number`th time; whether it was."""
+    child = os.fork()
+    if not child:
+        durable, left = os.fsync, iter(range(number - 1))
+
+        def fsync(handle: int) -> None:
+            if next(left, None) is None:
+                os.kill(os.getpid(), signal.SIGKILL)
+            durable(handle)
+
+        os.fsync = fsync
+        small.act("trial")
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status)
+
+
+def test_what_the_ledger_says_was_bought_is_never_bought_again_whenever_a_run_is_killed(small: Small) -> None:
+    small.act("trial")  # keys and modules are there
+    root = small.root
+    for number in range(1, 100):
+        (root / str(number)).mkdir()
+        small.moved(root / str(number))
+        was_killed = killed_at(number, small)
+        small.act("trial")
+        kinds = [json.loads(line)["kind"] for line in small.ledger.path.read_text().splitlines()]
+        assert kinds.count("spend") <= 1, number
+        assert kinds.count("reserve") >= small.calls, number
+        if not was_killed:
+            break
+    assert not was_killed
+    assert number > 10
+
+
+@pytest.mark.parametrize("dryrun", [True, False])
+def test_cleaning_an_export_takes_its_tar_along(small: Small, dryrun: bool) -> None:
+    place = small.root / "dist" / "drafts" / "small"
+    place.mkdir(parents=True)
+    tar_of(place).write_bytes(b"packed")
+    step = Step(block="wash", writes=("dist/",), says=(Word.PASS,))
+    turn = Turn(subject=small.subject, step=step, spot=Spot(revision=0), reads=(), records={}, exported=place)
+    told = io.StringIO()
+    shown(Attempt(turn), []).clean(told, dryrun)
+    assert [place.exists(), tar_of(place).exists()] == [dryrun, dryrun]
+    assert told.getvalue().endswith("dist/drafts/small, dist/drafts/small.tar\n")

@@ -1,8 +1,9 @@
 """The verb `export`: what a build left in dist/, in another form.
 
-In: `spec=…`, `format=tar`. Out: dist/<name>.tar, one folder in it, the same bytes for the same task; a line for each on
-stdout, and one on stderr where the spec asks for something else by now. Refuses a spec that has no exported task, and
-one whose files are not those that were signed.
+In: `spec=…`, `format=tar`. Out: <name>.tar beside the task, one folder in it, the same bytes for the same task; a line
+for each on stdout, and one on stderr where the spec asks for something else by now. It goes with the task. Refuses a
+spec that has no exported task, one whose files are not those that were signed, and one beside which a task called
+<name>.tar lies.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from programsmith.bundle.dataset import tar_of
 from programsmith.bundle.present import Present, read_present
 from programsmith.compiler.loader import asked_specs
 from programsmith.compiler.passes import outcome_of
@@ -52,7 +54,9 @@ def _tar(project: Project, name: str) -> Path:
     if line.state is not State.OK:
         first = f", the first is {line.differences[0]}" if line.differences else ""
         raise InputError(f"export: {place} is not as it was exported: {line.text}{first}; build {name} again")
-    made = project.dist / f"{name}.tar"
+    made = tar_of(place)
+    if made.is_dir():
+        raise InputError(f"export: {made} is a folder, the task of another spec; rename one of the specs")
     part(made).write_bytes(write_tar_bytes(_entries(name, found), 0))
     os.replace(part(made), made)
     return made

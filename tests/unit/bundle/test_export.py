@@ -9,7 +9,7 @@ import pytest
 
 from programsmith import __version__
 from programsmith.blocks import export
-from programsmith.bundle.dataset import listed, update
+from programsmith.bundle.dataset import listed, tar_of, update, withdraw
 from programsmith.bundle.harbor import read_task, task_digest
 from programsmith.bundle.tree import read_bundle
 from programsmith.errors import InputError
@@ -131,6 +131,32 @@ def test_another_verdict_moves_the_task_to_its_shelf(ready):
     value = tomllib.loads((ready.folder / "dist/dataset.toml").read_text())
     assert [row["name"] for row in value["tasks"]] == ["programsmith/rot"]
     assert value["metadata"]["programsmith"]["programsmith/rot"]["path"] == "rot"
+
+
+def test_a_tar_goes_with_its_task_and_when_the_task_changes(ready):
+    _, place = exported(ready)
+    tar_of(place).write_bytes(b"packed")
+    exported(ready)
+    assert not tar_of(place).exists()
+    tar_of(place).write_bytes(b"packed")
+    ended(ready, Word.SHIP, q=1, h=1, not_s=1)
+    _, ships = exported(ready, "rot")
+    assert not tar_of(place).exists()
+    tar_of(ships).write_bytes(b"packed")
+    tar_of(place).write_bytes(b"of a task that is gone")
+    withdraw(ready.folder / "dist", ships)
+    assert (tar_of(ships).exists(), tar_of(place).exists()) == (True, False)
+    withdraw(ready.folder / "dist", ready.folder / "cache" / "rot")
+    assert not tar_of(ships).exists()
+    assert not ships.exists()
+
+
+def test_a_task_called_as_the_tar_of_another_is_none(ready):
+    _, place = exported(ready)
+    shutil.copytree(place, tar_of(place))
+    exported(ready)
+    withdraw(ready.folder / "dist", ready.folder / "cache" / "rot")
+    assert (tar_of(place) / "task.toml").exists()
 
 
 def test_unfinished_and_foreign_folders_are_not_listed(ready):

@@ -161,6 +161,22 @@ def test_a_task_is_exported_as_one_tar_of_the_same_bytes(shelf, verified, tmp_pa
     assert cli.run(["export", "spec=rot", "format=zip"]) == 3
 
 
+def test_the_tar_of_a_draft_lies_beside_it_and_never_over_another_task(shelf, tmp_path, monkeypatch, capsys):
+    for name in ("specs", "cache/rot", "dist/drafts"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "specs/rot.yaml").write_text("version: 1\n")
+    (tmp_path / "cache/rot/verdict.json").write_text('{"outcome": "draft"}')
+    shutil.copytree(shelf["inline"], tmp_path / "dist/drafts/rot")
+    monkeypatch.chdir(tmp_path)
+    assert cli.run(["export", "spec=rot", "format=tar"]) == 0
+    assert capsys.readouterr().out.startswith(f"rot  tar  {tmp_path}/dist/drafts/rot.tar  sha256:")
+    assert [path.name for path in (tmp_path / "dist").iterdir()] == ["drafts"]
+    (tmp_path / "dist/drafts/rot.tar").unlink()
+    (tmp_path / "dist/drafts/rot.tar").mkdir()
+    assert cli.run(["export", "spec=rot", "format=tar"]) == 3
+    assert "is a folder, the task of another spec" in capsys.readouterr().err
+
+
 def test_as_a_command_of_doit_it_takes_options_on_either_side_of_the_path(inline, capsys):
     assert Verify().parse_execute([str(inline), "--json", "--key", public(OTHER)]) == 1
     assert json.loads(capsys.readouterr().out)["exit"] == 1
