@@ -19,6 +19,7 @@ from programsmith.compiler.compile import Compiler
 from programsmith.compiler.early import Known, Look, nothing_to_do
 from programsmith.compiler.events import Event, Kind, Tell
 from programsmith.compiler.faults import Caught
+from programsmith.compiler.leftovers import reap_shared
 from programsmith.compiler.loader import Asked, asked_specs
 from programsmith.compiler.lock import check_premises, held
 from programsmith.compiler.revision import Answer, build_spec, look_at
@@ -26,7 +27,6 @@ from programsmith.compiler.stamping import Seen, Stamps
 from programsmith.compiler.turn import Subject
 from programsmith.compiler.view import view
 from programsmith.errors import Exit, InputError, ProgramSmithError
-from programsmith.sandboxes.scratch import reap_scratch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +51,7 @@ def build_asked(args: Sequence[str], start: Path, ways: Ways) -> Exit:
         check_premises(asked.project)
         builds = Builds(ways, asked)
         if builds.stale:
-            reap_scratch()
+            reap_shared()
         if not ways.yes:
             ask(ways.compiler, asked.project, builds.stale, ways.workers, named=asked.named)
         return builds.run()

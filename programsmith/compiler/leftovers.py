@@ -1,4 +1,4 @@
-"""What a killed run leaves, and its removal at the next start: half-made artifacts, scratch folders, processes.
+"""What a killed run leaves, and its removal at the next start: half-made artifacts, scratch, processes, control groups.
 
 In: a spec's folder whose lock is held. Out: nothing of an earlier run. cache/<name>/run.json says which session runs;
 after a run it is there only where that run did not come to its end. Refuses nothing; a process of somebody else that
@@ -18,8 +18,10 @@ from pathlib import Path
 
 from programsmith.compiler.action import remove
 from programsmith.compiler.paths import Folder
+from programsmith.payload.verifier.cgroup import open_pool
 from programsmith.records import codec
 from programsmith.sandboxes.owners import began, boot, stat
+from programsmith.sandboxes.scratch import reap_scratch
 
 HALF_MADE = (".part", ".former")
 PLACES = ("*", "r*/*", "r*/b*/*", "r*/trials/*/*/*", "r*/trials/ceiling/*/*/*")
@@ -51,6 +53,12 @@ def recorded(folder: Folder) -> Iterator[None]:
     finally:
         shutil.rmtree(folder.scratch, ignore_errors=True)
     folder.run.unlink(missing_ok=True)
+
+
+def reap_shared() -> None:
+    """Remove what dead runs left where several write: scratch, control groups. Raises PrerequisiteError."""
+    reap_scratch()
+    open_pool()
 
 
 def running(folder: Folder) -> int | None:

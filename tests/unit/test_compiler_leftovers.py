@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from programsmith.compiler.leftovers import reap, recorded
+from programsmith.compiler.leftovers import reap, reap_shared, recorded
 from programsmith.compiler.paths import Folder, Project
 from programsmith.sandboxes.owners import began
 
@@ -68,3 +68,28 @@ def test_a_run_that_came_to_its_end_leaves_no_record(folder: Folder, monkeypatch
         assert folder.run.exists()
     assert not folder.run.exists()
     monkeypatch.delenv("PROGRAMSMITH_RUN")
+
+
+GROUPS = """
+import sys
+from programsmith.payload.verifier.cgroup import open_pool
+pool = open_pool()
+print(*(pool.group(0).entrances if pool else ["none"]), flush=True)
+sys.stdin.read()
+"""
+
+
+def test_control_groups_of_a_killed_run_go_with_the_next_start() -> None:
+    with subprocess.Popen([sys.executable, "-c", GROUPS], stdin=-1, stdout=-1, text=True) as holder:
+        assert holder.stdout is not None
+        entrances = holder.stdout.readline().split()
+        folders = [Path(entrance).parent for entrance in entrances]
+        if entrances == ["none"]:
+            holder.kill()
+            pytest.skip("no control groups can be made here; run as root, or in a group that is handed down")
+        reap_shared()
+        there = [folder.is_dir() for folder in folders]
+        holder.kill()
+    assert all(there)
+    reap_shared()
+    assert [folder for folder in folders if folder.is_dir()] == []
