@@ -7,6 +7,7 @@ A schema's `title` says in a few words what is wanted where its keywords alone w
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -35,6 +36,8 @@ TYPES: dict[str, type | tuple[type, ...]] = {
     "array": list,
     "object": dict,
 }
+OFFERED = "offered"
+"""Keyword beside `enum`: those of its words that a hint offers."""
 NUMBERS = frozenset({"integer", "number"})
 VALUES = ("const", "enum", "pattern", "type")
 MISSING = ("required", "dependentRequired", "minProperties")
@@ -195,15 +198,20 @@ def _fault(document: Document, root: Schema, wrong: _Wrong) -> tuple[Place, Inpu
 
 
 def _hint(wrong: _Wrong) -> str:
-    """The nearest word of a closed set; quotes for a number or truth value where text is wanted, none the other way."""
+    """The nearest word of a closed set; quotes, or none, or a list's brackets, where these alone are what is wrong."""
     branches = [wrong.schema, *wrong.schema.get("anyOf", ())]
     if isinstance(wrong.value, str):
-        near = nearest(wrong.value, [str(v) for b in branches for v in b.get("enum", ())])
+        near = nearest(wrong.value, [str(v) for b in branches for v in b.get(OFFERED, b.get("enum", ()))])
+        if near:
+            return f"did you mean `{near}`?"
+    if isinstance(wrong.value, str | int | float) and any(b.get("type") == "array" for b in branches):
+        return f"a list of it is `[{wrong.value}]`"
+    if isinstance(wrong.value, str):
         number = any("const" in b or NUMBERS & {*_many(b.get("type", []))} for b in branches)
-        bare = number and wrong.value.isdecimal()
-        return f"did you mean `{near}`?" if near else "write it without quotes" if bare else ""
-    text = any("string" in _many(b.get("type", [])) for b in branches)
-    return "put it in quotes" if text and isinstance(wrong.value, bool | int | float) else ""
+        return "write it without quotes" if number and wrong.value.isdecimal() else ""
+    text = [b for b in branches if "string" in _many(b.get("type", []))]
+    as_text = any(re.search(b.get("pattern", ""), str(wrong.value)) for b in text)
+    return "put it in quotes" if as_text and isinstance(wrong.value, bool | int | float) else ""
 
 
 def _unknown(document: Document, root: Schema, wrong: _Wrong) -> tuple[Place, InputError]:

@@ -1,7 +1,8 @@
 """A git repository as a source: fetched without prompts, exported object by object, every object's hash re-verified.
 
 In: a URL or local path and a ref. Out: the tree of one commit, never its history. Refused: trees with unsafe names,
-submodules unless the spec decides. A missing ref is InputError; network fault, prompt, broken object: InfraError.
+submodules unless the spec decides. A missing ref or local repository is InputError; network fault, prompt, broken
+object: InfraError.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from programsmith.errors import InfraError, InputError
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.sources.forge import name_of, owner_of
 from programsmith.sources.origin import Caps, Meter, Origin, RefusedError, show
+from programsmith.spec.checks import local_path
 
 if TYPE_CHECKING:
     from git import Git
@@ -33,7 +35,8 @@ OLD_MODES = {0o100664: 0o100644}  # what early versions of git wrote
 def read_git(url: str, ref: str | None, scratch: Path, caps: Caps) -> Origin:
     """The tree of `ref` (default: HEAD) of the repository at `url`, fetched into the empty folder `scratch`.
 
-    Raises InputError (no such ref), InfraError (network, prompt, broken object), RefusedError.
+    Raises InputError (no such ref, no repository at a local path), InfraError (network, prompt, broken object),
+    RefusedError.
     """
     if url.startswith("-"):
         raise InputError(f"source.git: {url!r} begins with a dash; wanted a URL or a path")
@@ -96,6 +99,8 @@ class _Store:
                 raise InfraError(
                     f"source.git: {self._url} asks for a credential; store one with git's credential helper, run again"
                 ) from fault
+            if words[0] == "ls-remote" and local_path(self._url) is not None:
+                raise InputError(f"source.git: {self._url} is no repository that can be read: {said}") from fault
             raise InfraError(f"source.git: git {words[0]} {self._url}: {said}; run again when it answers") from fault
 
     def resolve(self, ref: str | None) -> str:

@@ -20,6 +20,7 @@ ORIGINS = ("git", "path", "archive")
 RESERVED = ("store", "ledger", "logs", "drafts", "easy", "hard", "dataset.toml")  # other things in cache/ and dist/
 WITH_MODEL = ("claude-code", "codex", "gemini-cli", "mini-swe-agent")
 WITHOUT_MODEL = ("nop", "oracle", "scripted")
+PRICE = "the dollars that a trial costs at most, 0 where its model is free"
 
 
 def check_fields(spec: Spec, project: Path) -> None:
@@ -49,11 +50,11 @@ def pairs(values: Mapping[str, Any]) -> Iterator[tuple[Keys, Mapping[str, Any]]]
             yield ("difficulty", i, "basis"), band["basis"]
 
 
-def named_models(values: Mapping[str, Any]) -> Iterator[Keys]:
-    """Keys of every model that the spec names; each may cost money."""
+def paid_models(values: Mapping[str, Any]) -> Iterator[Keys]:
+    """Keys of every model that the spec names and does not call free."""
     yield from (("models", block) for block, model in values["models"].items() if model)
-    yield from ((*keys, "model") for keys, pair in pairs(values) if pair["model"])
-    if isinstance(values["sweep"], dict):
+    yield from ((*keys, "model") for keys, pair in pairs(values) if pair["model"] and _paid(values, pair))
+    if isinstance(values["sweep"], dict) and not _free(values["sweep"]):
         yield "sweep", "models"
     if values["probe"]["model"]:
         yield "probe", "model"
@@ -61,8 +62,19 @@ def named_models(values: Mapping[str, Any]) -> Iterator[Keys]:
 
 def costs(values: Mapping[str, Any]) -> Iterator[Keys]:
     """Keys of everything that may cost money: models, and prices of trials."""
-    yield from named_models(values)
+    yield from paid_models(values)
     yield from ((*keys, "usd") for keys, pair in pairs(values) if pair.get("usd"))
+
+
+def _free(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry, or a sweep of such entries alone, says that its model costs nothing."""
+    return entry["usd"] == 0 and set(entry.get("agents", ["command"])) == {"command"}
+
+
+def _paid(values: Mapping[str, Any], pair: Mapping[str, Any]) -> bool:
+    """Whether a pair's model may cost; that of a band's basis costs what its entry of rollouts says."""
+    same = [entry for entry in values["rollouts"] if all(entry[key] == pair[key] for key in ("agent", "model"))]
+    return not any(map(_free, [pair] if "usd" in pair else same))
 
 
 def _name(spec: Spec, project: Path) -> None:
@@ -82,16 +94,19 @@ def _source(spec: Spec, project: Path) -> None:
     if len(given) != 1:
         found = " and ".join(given) or "none of them"
         raise fault(spec.place("source"), "source", "exactly one of git, path and archive", found)
+    local = local_path(source["git"] or "")
+    if source["git"] is not None and local is not None and not (project / local).exists():
+        _nothing_at(spec, "git", source["git"], "a repository's URL, or its path from the project's root")
     if source["path"] is not None:
         _folder(spec, project, source["path"])
     if source["archive"] is not None and not (project / source["archive"]).is_file():
-        _nothing_at(spec, "archive", source["archive"], "an archive")
+        _nothing_at(spec, "archive", source["archive"], "an archive below the project's root")
 
 
 def _folder(spec: Spec, project: Path, path: str) -> None:
     folder = project / path
     if not folder.is_dir():
-        _nothing_at(spec, "path", path, "a folder")
+        _nothing_at(spec, "path", path, "a folder below the project's root")
     if (project / "cache").resolve().is_relative_to(folder.resolve()):
         wanted = "a folder outside of which the project's cache/ lies"
         raise fault(spec.place("source", "path"), "source.path", wanted, f"{quoted(path)}, which contains it")
@@ -99,7 +114,14 @@ def _folder(spec: Spec, project: Path, path: str) -> None:
 
 def _nothing_at(spec: Spec, kind: str, path: str, wanted: str) -> None:
     got = f"{quoted(path)}, where no such thing is"
-    raise fault(spec.place("source", kind), f"source.{kind}", f"{wanted} below the project's root", got)
+    raise fault(spec.place("source", kind), f"source.{kind}", wanted, got)
+
+
+def local_path(url: str) -> str | None:
+    """The path that git takes an address for, None where it names a host: by a scheme, or before a colon."""
+    if url.startswith("file://"):
+        return url.removeprefix("file://")
+    return None if ":" in url.partition("/")[0] else url
 
 
 def _languages(spec: Spec, project: Path) -> None:
@@ -137,12 +159,12 @@ def _product(spec: Spec) -> None:
             keys = ("sweep", "agents", i)
             hint = "write the sweep as a list of pairs for any other"
             raise fault(spec.place(*keys), dotted(keys), f"one of {', '.join(known)}", quoted(agent), hint)
-    for name in ("command", "usd"):
+    for name, wanted in (("command", "what `command` runs"), ("usd", PRICE)):
         if sweep[name] is not None and "command" not in sweep["agents"]:
-            wanted = "none, for no agent of the sweep is `command`"
-            raise fault(spec.place("sweep", name), f"sweep.{name}", wanted, quoted(str(sweep[name])))
-    if "command" in sweep["agents"] and sweep["command"] is None:
-        raise fault(spec.place("sweep"), "sweep.command", "what `command` runs", "nothing")
+            none = "none, for no agent of the sweep is `command`"
+            raise fault(spec.place("sweep", name), f"sweep.{name}", none, quoted(str(sweep[name])))
+        if sweep[name] is None and "command" in sweep["agents"]:
+            raise fault(spec.place("sweep"), f"sweep.{name}", wanted, "nothing")
 
 
 def _stdout(spec: Spec) -> None:
@@ -163,6 +185,8 @@ def _pair(spec: Spec, keys: Keys, pair: Mapping[str, Any]) -> None:
         raise fault(spec.place(*keys), field, f"a model as `provider/name` for {quoted(agent)}", "nothing")
     if agent in WITHOUT_MODEL and model is not None:
         raise fault(spec.place(*keys, "model"), field, f"none, for {quoted(agent)} asks no model", quoted(model))
+    if agent == "command" and model is not None and pair.get("usd", 0) is None:
+        raise fault(spec.place(*keys, "model"), dotted((*keys, "usd")), PRICE, "nothing")
 
 
 def _bands(spec: Spec) -> None:

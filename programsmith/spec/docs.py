@@ -17,6 +17,7 @@ HEAD = """\
 
 One YAML file per environment, `specs/<name>.yaml`. This page is generated from `rules/schema/spec.json`.
 A field that is left out holds its default; a key that is not listed is refused. `[]` marks the items of a list.
+What the format has and no block of this version runs is marked: it is read, and refused by its line.
 
 | field | wanted | default | what it says |
 |---|---|---|---|
@@ -65,8 +66,19 @@ def _items(schema: Schema, prefix: str) -> Iterator[tuple[str, Schema, str]]:
 
 
 def _row(name: str, field: Schema, default: str) -> str:
-    cells = (f"`{name}`", wanted(field), default, field["description"])
+    cells = (f"`{name}`", wanted(field) + _alone(name, field), default, field["description"])
     return f"| {' | '.join(c.replace('|', chr(92) + '|') for c in cells)} |\n"
+
+
+def _alone(name: str, field: Schema) -> str:
+    """What of a field's values is run, where that is not all of them."""
+    agents = field.get("items", field).get("enum", ())
+    if set(AGENTS) < set(agents):
+        return f"; run are {', '.join(map(said, AGENTS))} alone"
+    for row, runs in RUNS:
+        if row == name:
+            return f"; {' or '.join(map(said, runs))} alone is run"
+    return "".join(f"; {said(refused)} is not run" for row, refused, _ in REFUSED if row == name)
 
 
 def _default(field: Schema) -> str:

@@ -8,6 +8,7 @@ checks across fields (checks.py, entries.py) and the table of what the engine do
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,11 +17,11 @@ from typing import Any
 from programsmith.rulebook.document import Document, Keys, read_document
 from programsmith.rulebook.fault import Place, fault, quoted, shown
 from programsmith.rulebook.load import packaged_schema
-from programsmith.rulebook.schema import check, filled
+from programsmith.rulebook.schema import Schema, check, filled
 from programsmith.spec.checks import check_fields
 from programsmith.spec.entries import check_entries
 from programsmith.spec.model import Spec
-from programsmith.spec.unavailable import check_available
+from programsmith.spec.unavailable import check_available, offering
 
 MAX_CHAIN = 10
 SUFFIX = ".yaml"
@@ -40,13 +41,18 @@ def read_spec(path: Path, project: Path) -> Spec:
         raise fault(Place(file), "", f"a file called <name>{SUFFIX}", quoted(path.name))
     whole, files = _chain(path, project, ())
     schema = packaged_schema("spec")
-    check(whole, schema)
+    check(whole, _offering())
     spec = Spec(
         name=whole.values["name"], path=path, values=filled(schema, whole.values), files=files, places=whole.places
     )
     check_fields(spec, project)
     check_entries(spec, project)
     return spec
+
+
+@functools.cache
+def _offering() -> Schema:
+    return offering(packaged_schema("spec"))
 
 
 def read_values(path: Path, project: Path, schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,14 @@ from collections.abc import Mapping
 from typing import Any
 
 LEFT_OUT = {"agent": "command", "model": "x/1"}
-MATRIX = {"agents": ["command"], "models": ["x/1", "x/2"], "command": "./far", "trials": 1, "except": [LEFT_OUT]}
+MATRIX = {
+    "agents": ["command"],
+    "models": ["x/1", "x/2"],
+    "command": "./far",
+    "usd": 0,
+    "trials": 1,
+    "except": [LEFT_OUT],
+}
 SPEC: dict[str, Any] = {
     "version": 1,
     "name": "tried",
@@ -17,12 +24,12 @@ SPEC: dict[str, Any] = {
     "goldens": {"compare": {"stdout": {"kind": "float", "abs": 0.1}}},
     "rollouts": [
         {"agent": "scripted", "script": "solvers/one.py", "trials": 1},
-        {"agent": "command", "command": "try it", "model": "a/b", "folder": "shown", "trials": 1},
+        {"agent": "command", "command": "try it", "model": "a/b", "folder": "shown", "usd": 1, "trials": 1},
         {"agent": "command", "command": "./go", "trials": 1},
         {"agent": "nop", "trials": 1},
     ],
     "ceiling": {"agent": "command", "command": "./open", "folder": "shown", "trials": 1},
-    "sweep": [{"agent": "command", "command": "./far", "folder": "shown", "trials": 1}],
+    "sweep": [{"agent": "command", "command": "./far", "folder": "shown", "usd": 1, "trials": 1}],
     "difficulty": [
         {"basis": "rollouts", "pass_rate": {"min": 0.1, "max": 0.5}, "trials_max": 2},
         {"basis": {"agent": "nop"}, "pass_rate": {"max": 0.5}, "trials_max": 3},

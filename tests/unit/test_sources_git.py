@@ -52,6 +52,13 @@ def test_the_users_own_redirection_counts(kit, tmp_path, monkeypatch):
     assert (origin.label, origin.owner) == ("https://host.invalid/o/toy", "o/toy")
 
 
+def test_a_local_path_that_is_no_repository_is_wrong_input(kit, tmp_path):
+    (tmp_path / "folder").mkdir()
+    for path in (tmp_path / "folder", tmp_path / "nowhere.git", f"file://{tmp_path}/nowhere.git"):
+        with pytest.raises(InputError, match=f"source.git: {path} is no repository that can be read: "):
+            read_git(str(path), "v1", tmp_path / "s", kit.caps)
+
+
 def test_a_url_cannot_be_an_option(kit, tmp_path):
     with pytest.raises(InputError, match="begins with a dash"):
         read_git("--upload-pack=touch x", None, tmp_path / "s", kit.caps)

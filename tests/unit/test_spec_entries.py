@@ -116,7 +116,10 @@ REFUSED = {
         ),
     ),
     "a pair of the sweep that runs something else than its namesake": (
-        "rollouts: [{agent: command, command: sh x, model: a/b}]\nsweep: [{agent: command, command: sh y, model: a/b}]",
+        (
+            "rollouts: [{agent: command, command: sh x, model: a/b, usd: 0}]\n"
+            "sweep: [{agent: command, command: sh y, model: a/b, usd: 0}]"
+        ),
         (
             "sweep[0].command: wanted the command of rollouts[0], whose trials a pair of the same name shares, "
             "got `sh y`; a model of its own names it apart"
@@ -128,6 +131,14 @@ REFUSED = {
             "sweep[0].script: wanted the script of rollouts[0], whose trials a pair of the same name shares, "
             "got `more/solve.py`; a model of its own names it apart"
         ),
+    ),
+    "a model without its price": (
+        "rollouts: [{agent: command, command: sh x, model: a/b}]",
+        "rollouts[0].usd: wanted the dollars that a trial costs at most, 0 where its model is free, got nothing",
+    ),
+    "models of a cross product without their price": (
+        "sweep: {agents: [command], models: [a/b], command: sh x}",
+        "sweep.usd: wanted the dollars that a trial costs at most, 0 where its model is free, got nothing",
     ),
     "a band on nobody": (
         "rollouts: [{agent: nop}]\ndifficulty: [{basis: {agent: oracle}, pass_rate: {max: 1}}]",
@@ -163,3 +174,18 @@ def test_a_link_does_not_lead_around_the_check(project: Path) -> None:
     (project / "linked").symlink_to(project / "cache" / "t")
     with pytest.raises(InputError, match="through which it sees cache"):
         load(project, "rollouts: [{agent: scripted, script: linked/solve.py}]")
+
+
+PRICED = "rollouts: [{agent: command, command: sh x, model: a/b, usd: %s}]\n"
+SWEPT = "sweep: {agents: [command], models: [a/b], command: sh x, usd: %s}\n"
+BAND = "difficulty: [{basis: {agent: command, command: sh x, model: a/b}, pass_rate: {max: 1}}]\n"
+
+
+@pytest.mark.parametrize("asks", [PRICED, SWEPT, PRICED + BAND])
+def test_a_model_wants_a_budget_unless_it_is_said_to_be_free(project: Path, asks: str) -> None:
+    path = project / "specs" / "t.yaml"
+    path.write_text("name: t\nsource: {path: src}\n" + asks % "0")
+    load_spec(path, project)
+    path.write_text("name: t\nsource: {path: src}\n" + asks % "0.01")
+    with pytest.raises(InputError, match=r"budget\.usd: wanted a number of dollars above 0, got none, and .* names a"):
+        load_spec(path, project)

@@ -8,7 +8,10 @@ from programsmith.errors import Exit, InputError
 from programsmith.spec.load import load_spec, read_spec
 
 OK = "name: t\nsource: {path: src}\n"
-AGENTS = "one of `nop`, `oracle`, `scripted`, `command`, `claude-code`, `codex`, `gemini-cli`, `mini-swe-agent`"
+AGENTS = "one of `nop`, `oracle`, `scripted`, `command`"
+SOURCE = "a mapping with one of git, path and archive, such as `{path: src}`"
+LANGUAGES = "a list of languages, such as `[python]`"
+REPOSITORY = "a repository's URL, or its path from the project's root"
 PAID = "rollouts: [{agent: codex, model: openai/gpt-5.5}]\n"
 
 
@@ -67,11 +70,19 @@ FIELD_FAULTS = {
     ),
     "no source": (
         "name: t\n",
-        (
-            "specs/t.yaml:1: source: wanted a mapping of git, ref, path, archive, sha256, subdir, submodules, "
-            "allow_overlap, got nothing"
-        ),
+        f"specs/t.yaml:1: source: wanted {SOURCE}, got nothing",
     ),
+    "source as a word": (
+        "name: t\nsource: src\n",
+        f"specs/t.yaml:2: source: wanted {SOURCE}, got `src`",
+    ),
+    **{
+        f"missing repository at {url}": (
+            f"name: t\nsource: {{git: '{url}', ref: v1}}\n",
+            f"specs/t.yaml:2: source.git: wanted {REPOSITORY}, got `{url}`, where no such thing is",
+        )
+        for url in ("/nowhere/source.git", "nowhere.git", "../nowhere/t:x", "file:///nowhere/source.git")
+    },
     "empty source": (
         "name: t\nsource: {}\n",
         "specs/t.yaml:2: source: wanted exactly one of git, path and archive, got none of them",
@@ -175,7 +186,7 @@ FIELD_FAULTS = {
     ),
     "language as a word": (
         OK + "task: {target_languages: rust}\n",
-        "specs/t.yaml:3: task.target_languages: wanted `any` or a list of languages, got `rust`",
+        f"specs/t.yaml:3: task.target_languages: wanted {LANGUAGES}, got `rust`; a list of it is `[rust]`",
     ),
     "mask": (
         OK + "goldens: {compare: {stdout: {kind: mask, pattern: '(a+)+'}}}\n",
@@ -197,7 +208,15 @@ FIELD_FAULTS = {
     ),
     "unknown agent": (
         OK + "rollouts: [{agent: codx}]\n",
-        f"specs/t.yaml:3: rollouts[0].agent: wanted {AGENTS}, got `codx`; did you mean `codex`?",
+        f"specs/t.yaml:3: rollouts[0].agent: wanted {AGENTS}, got `codx`",
+    ),
+    "agent with a slip": (
+        OK + "sweep: [{agent: comand, command: x}]\n",
+        f"specs/t.yaml:3: sweep[0].agent: wanted {AGENTS}, got `comand`; did you mean `command`?",
+    ),
+    "a block's model of a wrong kind": (
+        OK + "models: {judge: 5}\n",
+        "specs/t.yaml:3: models.judge: wanted none, got `5`",
     ),
     "malformed model": (
         OK + "rollouts: [{agent: codex, model: opus}]\n",
@@ -229,6 +248,10 @@ FIELD_FAULTS = {
     "malformed time": (
         OK + "budget: {agent_wall: 5 hours}\n",
         "specs/t.yaml:3: budget.agent_wall: wanted a time as digits with s, m or h, such as `90m`, got `5 hours`",
+    ),
+    "time without its unit": (
+        OK + "budget: {agent_wall: 5}\n",
+        "specs/t.yaml:3: budget.agent_wall: wanted a time as digits with s, m or h, such as `90m`, got `5`",
     ),
     "empty band": (
         OK + "difficulty: [{pass_rate: {}}]\n",

@@ -6,8 +6,9 @@ from programsmith.agents.registry import AGENTS as STARTED
 from programsmith.errors import InputError
 from programsmith.rulebook.load import packaged_schema
 from programsmith.rulebook.schema import filled
+from programsmith.spec.docs import spec_page
 from programsmith.spec.load import load_spec, read_spec
-from programsmith.spec.unavailable import AGENTS, RUNS
+from programsmith.spec.unavailable import AGENTS, RUNS, offering
 
 OK = "name: t\nsource: {path: src}\nbudget: {usd: 1}\n"
 ASKS = {
@@ -45,7 +46,7 @@ def test_a_task_for_every_toolchain_is_refused(project):
     with pytest.raises(InputError) as error:
         load_spec(path, project)
     assert str(error.value) == (
-        "specs/t.yaml:4: task.target_languages: wanted a list of languages, got `any`; "
+        "specs/t.yaml:4: task.target_languages: wanted a list of languages, such as `[python]`, got `any`; "
         "this version has no block that runs it"
     )
 
@@ -73,6 +74,21 @@ def test_an_agent_that_no_trial_starts_is_refused(project, asks, field):
 
 def test_the_agents_are_those_that_can_be_started():
     assert set(AGENTS) == set(STARTED)
+
+
+def test_no_message_and_no_page_offers_what_is_refused_next():
+    schema, page = packaged_schema("spec"), spec_page(packaged_schema("spec"))
+    told = offering(schema)
+    assert filled(told, {"name": "t", "source": {"path": "src"}}) == filled(
+        schema, {"name": "t", "source": {"path": "src"}}
+    )
+    assert told["properties"]["runner"]["title"] == "`local`"
+    assert "title" not in schema["properties"]["runner"]
+    rows = [line for line in page.splitlines() if line.startswith("| `")]
+    for field, _ in RUNS:
+        assert any(row.startswith(f"| `{field}` |") and "alone is run" in row for row in rows), field
+    assert all("`command` alone" in row for row in rows if "agent` |" in row)
+    assert any("`any` is not run" in row for row in rows)
 
 
 def test_every_default_runs():
