@@ -13,8 +13,10 @@ from programsmith.compiler.build import doit_words
 from programsmith.compiler.compile import Compiler
 from programsmith.compiler.loader import asked_specs, doit_config, spec_tasks
 from programsmith.compiler.pages import write_pages
+from programsmith.compiler.quiet import until_read
 from programsmith.errors import ProgramSmithError
 
+until_read()
 ROOT = Path(__file__).parent
 COMPILER = Compiler()
 try:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-import sys
+from programsmith.compiler.quiet import elsewhere, until_begun
+
+until_begun()  # before anything else is imported
+
+import sys  # noqa: E402
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,9 +15,9 @@ if TYPE_CHECKING:
 
 def main() -> int:
     """Run the command line. What it needs is imported when the stamps have no answer."""
-    from programsmith.compiler.quiet import until_begun
-
-    until_begun()
+    refused = elsewhere()
+    if refused is not None:
+        return refused
     from programsmith.compiler.early import answered
 
     return answered(sys.argv[1:], _run)

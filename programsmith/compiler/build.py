@@ -15,7 +15,7 @@ from doit import doit_cmd
 from doit.cmd_base import Command
 
 from programsmith.compiler.early import VERB, Look, answered
-from programsmith.compiler.quiet import until_begun
+from programsmith.compiler.quiet import elsewhere, until_begun
 from programsmith.errors import Exit
 
 if TYPE_CHECKING:
@@ -74,9 +74,15 @@ class Build(Command):  # type: ignore[misc]
         },
     )
 
+    def __init__(self, **given: Any) -> None:
+        until_begun()
+        super().__init__(**given)
+
     def execute(self, opt_values: Mapping[str, Any], pos_args: list[str]) -> int:
         """Build. The words `k=v` are what doit took out of the command line."""
-        until_begun()
+        refused = elsewhere()
+        if refused is not None:
+            return refused
         words = [*doit_words(), *pos_args]
         workers = opt_values["workers"] or default_workers()
 

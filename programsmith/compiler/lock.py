@@ -15,13 +15,14 @@ from contextlib import contextmanager
 
 from programsmith.compiler.action import is_full
 from programsmith.compiler.paths import Folder, Project
+from programsmith.compiler.quiet import ELSEWHERE
 from programsmith.errors import InfraError, PrerequisiteError
 
 
 def check_premises(project: Project) -> None:
     """Raise PrerequisiteError where nothing could be built here."""
     if not sys.platform.startswith("linux"):
-        raise PrerequisiteError(f"this machine runs {sys.platform}; builds isolate programs with Linux namespaces")
+        raise PrerequisiteError(ELSEWHERE.format(sys.platform))
     try:
         project.cache.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=project.cache):

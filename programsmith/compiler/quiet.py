@@ -1,22 +1,24 @@
-"""An interrupt before a command has begun: one line and its exit code, even in the midst of an import.
+"""How a command ends before it has begun: by an interrupt, on a platform that cannot run it, for want of a reader.
 
-Until then there is nothing to end in order, and a KeyboardInterrupt that is raised inside an import shows a traceback,
-or is lost where no frame can take it. Afterwards Python's own handler raises it, as whatever ends in order wants.
+An interrupt before the beginning is one line and its exit code, even in the midst of an import. Until then there is
+nothing to end in order, and a KeyboardInterrupt that is raised inside an import shows a traceback, or is lost where no
+frame can take it. Afterwards Python's own handler raises it, as whatever ends in order wants.
 """
 
 from __future__ import annotations
 
 import os
 import signal
-
-from programsmith.errors import Exit
+import sys
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # a build with nothing to do imports this, and little else
+if TYPE_CHECKING:  # every command imports this first, and nothing with it
     from types import FrameType
     from typing import NoReturn
 
 LINE = b"interrupted: run the same command again to go on\n"
+INTERRUPTED, USAGE = 130, 3  # exit codes
+ELSEWHERE = "this machine runs {}; programs are isolated with Linux namespaces: use Linux, a virtual machine will do"
 
 
 def until_begun() -> None:
@@ -31,7 +33,21 @@ def begun() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def elsewhere() -> int | None:
+    """The exit code of every command where nothing can be isolated, told in a line; None on Linux."""
+    here: str = sys.platform
+    if here.startswith("linux"):
+        return None
+    sys.stderr.write(f"error: {ELSEWHERE.format(here)}\n")
+    return USAGE
+
+
+def until_read() -> None:
+    """From now on the process ends in silence when nobody reads what it prints any more, as `list | head -1` wants."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+
+
 def _end(number: int, frame: FrameType | None) -> NoReturn:
     del number, frame
     os.write(2, LINE)
-    os._exit(Exit.INTERRUPTED)
+    os._exit(INTERRUPTED)

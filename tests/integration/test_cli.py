@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -211,3 +212,23 @@ def test_what_doit_says_of_a_verb_is_what_programsmith_says(checkout: Path) -> N
     shown = json.loads(run(checkout, "doit", "plan", "--json", "spec=hello")[1])
     assert [spec["name"] for spec in shown["specs"]] == ["hello"]
     assert not (checkout / "cache").exists()
+
+
+def test_an_unknown_task_is_one_line_under_doits_own_verbs(checkout: Path) -> None:
+    for verb in ("info", "list", "clean", "forget"):
+        code, out, err = run(checkout, "doit", verb, "nope")
+        assert (code, out) == (3, ""), verb
+        assert "nope" in err.splitlines()[0]
+        assert err.startswith("ERROR: ")
+    assert run(checkout, "doit", "info", "hello:ingest")[1].startswith("\nhello:ingest\n")
+
+
+@pytest.mark.parametrize(
+    "words", [("doit", "list", "--all"), ("programsmith", "list", "--all"), ("doit", "info", "hello")]
+)
+def test_a_reader_that_has_had_enough_is_no_error(checkout: Path, words: tuple[str, ...]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open(writing, "wb") as nobody:
+        done = subprocess.run([str(BIN / words[0]), *words[1:]], cwd=checkout, stdout=nobody, stderr=-1, timeout=120)
+    assert (done.returncode, done.stderr) == (-signal.SIGPIPE, b"")

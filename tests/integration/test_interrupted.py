@@ -45,3 +45,22 @@ def test_who_ignores_interrupts_is_not_ended_by_one(project: Path) -> None:
     finally:
         signal.signal(signal.SIGINT, former)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("command", ["programsmith", "doit"])
+@pytest.mark.parametrize("verb", ["plan", "status"])
+def test_a_verb_that_looks_says_one_line_too(project: Path, command: str, verb: str) -> None:
+    done = run(project, f"programsmith.compiler.verbs.{verb}", command, verb)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr.startswith("interrupted: ")
+    assert done.stderr.count("\n") == 1
+    done = run(project, "programsmith.cli", command, verb)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", LINE)
+
+
+def test_what_comes_before_an_answer_to_interrupts_imports_next_to_nothing() -> None:
+    code = "import sys; before = {*sys.modules}; import programsmith.compiler.quiet; print(*{*sys.modules} - before)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    own = {"programsmith", "programsmith.compiler", "programsmith.compiler.quiet"}
+    found = {name for name in done.stdout.split() if name not in sys.stdlib_module_names}
+    assert found == own
