@@ -65,10 +65,20 @@ class UndeclaredAccess(RuntimeError):
 
 @contextmanager
 def boundary(kind: type[ProgramSmithError], what: str, *faults: type[Exception]) -> Iterator[None]:
-    """Turn `faults` raised inside into `kind`, naming `what` was being done; errors of ours pass unchanged."""
+    """Turn `faults` raised inside into `kind`, naming `what` was being done; errors of ours pass unchanged.
+
+    What the system says is told in its words, with the file where `what` does not name it.
+    """
     try:
         yield
     except ProgramSmithError:
         raise
     except faults as fault:
-        raise kind(f"{what}: {fault}") from fault
+        raise kind(f"{what}: {_said(fault, what)}") from fault
+
+
+def _said(fault: Exception, what: str) -> str:
+    if not isinstance(fault, OSError) or fault.strerror is None:
+        return str(fault)
+    name = fault.filename.decode("utf-8", "backslashreplace") if isinstance(fault.filename, bytes) else fault.filename
+    return fault.strerror if name is None or str(name) in what else f"{fault.strerror}: {name}"

@@ -66,10 +66,10 @@ def _folder(top: str) -> Present:
 
 def _archive(path: str) -> Present:
     with open(path, "rb") as source:
-        top = _top(source.read(_CHUNK))
-        source.seek(0)
         chunks = iter(lambda: source.read(_CHUNK), b"")
         try:
+            top = _top(source.read(_CHUNK))
+            source.seek(0)
             return _sorted_out(read_tar_stream(chunks, top, max_files=CAPS.files, max_bytes=CAPS.bytes), {})
         except (InfraError, InputError) as fault:
             raise ValueError(str(fault)) from fault
