@@ -63,7 +63,7 @@ class Client:
     """The package client over lists and a cache of its own below `folder`."""
 
     def __init__(self, folder: Path, mirror: str) -> None:
-        self._folder = folder
+        self._folder, self._mirror = folder, mirror
         sources = folder / "sources.list"
         sources.write_text(f"deb-src [signed-by={KEYRING}] {mirror} {SUITE} main\n", "utf-8")
         for name in ("lists/partial", "cache/archives/partial"):
@@ -92,7 +92,10 @@ class Client:
 
     def _run(self, program: str, *words: str) -> str:
         command = [program, *self._options, "-q", *words]
-        done = subprocess.run(command, cwd=self._folder, stdout=subprocess.PIPE, check=True, text=True)
+        done = subprocess.run(command, cwd=self._folder, capture_output=True, text=True)
+        if done.returncode:
+            why = " ".join(line for line in done.stderr.splitlines() if line.startswith("E: "))
+            sys.exit(f"{program} {words[0]} of {self._mirror} failed: {why or done.stderr.strip()}")
         return done.stdout
 
 
