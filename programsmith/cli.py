@@ -78,7 +78,7 @@ def _parser() -> Parser:
     _with_words(verbs, "yield", YIELD)
     gc = _with_words(verbs, "gc", GC)
     gc.add_argument("--days", type=float, default=30.0, help="keep what was used in so many last days [30]")
-    forget = "let projects that no build used the store for in so many days no longer count [never]"
+    forget = "forget projects for which no build used the store in so many last days [never]"
     gc.add_argument("--forget", type=float, default=math.inf, metavar="DAYS", help=forget)
     settle = _with_words(verbs, "settle", SETTLE)
     settle.add_argument("--id", help="the reservation to close")

@@ -37,7 +37,7 @@ IMAGE = re.compile("sha256:[0-9a-f]{64}")
 def collect(project: Project, days: float, forget: float = math.inf) -> dict[str, Any]:
     """Remove from the store what no spec of any project used and nobody used for `days`; images unused as long.
 
-    Projects for which no build used the store for `forget` days no longer count. Raises InputError, InfraError.
+    Projects for which no build used the store for `forget` days do not count. Raises InputError, InfraError.
     """
     for name, value in (("--days", days), ("--forget", forget)):
         if not value >= 0:
