@@ -91,6 +91,14 @@ def test_a_hostile_path_ends_in_a_line(tmp_path, capsys, make):
     said = capsys.readouterr().err
     assert "bug:" not in said
     assert len(said.splitlines()) == 1
+    assert "Errno" not in said
+
+
+def test_what_is_not_there_or_no_tar_is_said_with_its_path(tmp_path, capsys):
+    (tmp_path / "text").write_bytes(b"x\n")
+    for name, why in (("none", "No such file or directory"), ("text", "not a tar: ")):
+        assert cli.run(["verify", str(tmp_path / name)]) == 3
+        assert capsys.readouterr().err.startswith(f"error: {tmp_path / name}: cannot be read as an exported task: {why}")
 
 
 ODD = (b"", b"[" * 100_000, b"null", b"{}", b"\xff\0", b'{"files":{"a":7},"form":"programsmith manifest 1"}')
