@@ -133,7 +133,8 @@ def test_a_broken_spec_does_not_hide_others(project: Path) -> None:
 
 @pytest.fixture
 def checkout(project: Path) -> Path:
-    shutil.copy(ROOT / "dodo.py", project)
+    for name in ("dodo.py", "pyproject.toml"):
+        shutil.copy(ROOT / name, project)
     return project
 
 

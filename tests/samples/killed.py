@@ -87,7 +87,7 @@ def committed(cache: Path) -> set[str]:
         connection = sqlite3.connect(Path(folder, ".doit.db"))
         try:
             return {name for (name,) in connection.execute("select name from task")}
-        except sqlite3.OperationalError:  # killed before there was a table
+        except sqlite3.DatabaseError:  # killed before there was a table, or dying while the copy was made
             return set()
         finally:
             connection.close()
@@ -96,8 +96,8 @@ def committed(cache: Path) -> set[str]:
 def bought(cache: Path) -> Counter[str]:
     """Key of a trial to the number of times that the ledger says it was bought."""
     ledger = cache / "ledger.jsonl"
-    lines = ledger.read_text().splitlines() if ledger.exists() else []
-    events = [json.loads(line) for line in lines]
+    whole = ledger.read_text().rpartition("\n")[0] if ledger.exists() else ""
+    events = [json.loads(line) for line in whole.splitlines()]
     return Counter(event["key"] for event in events if event["kind"] == "spend")
 
 

@@ -98,7 +98,9 @@ def test_what_is_not_there_or_no_tar_is_said_with_its_path(tmp_path, capsys):
     (tmp_path / "text").write_bytes(b"x\n")
     for name, why in (("none", "No such file or directory"), ("text", "not a tar: ")):
         assert cli.run(["verify", str(tmp_path / name)]) == 3
-        assert capsys.readouterr().err.startswith(f"error: {tmp_path / name}: cannot be read as an exported task: {why}")
+        assert capsys.readouterr().err.startswith(
+            f"error: {tmp_path / name}: cannot be read as an exported task: {why}"
+        )
 
 
 ODD = (b"", b"[" * 100_000, b"null", b"{}", b"\xff\0", b'{"files":{"a":7},"form":"programsmith manifest 1"}')
