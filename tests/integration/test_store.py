@@ -144,12 +144,13 @@ def test_gc_and_settle_are_verbs(built: Any) -> None:
         done = subprocess.run(command, cwd=built.root, capture_output=True, text=True, timeout=60)
         return done.returncode, json.loads(done.stdout or "null"), done.stderr
 
-    assert verb("gc", "--days", "0")[1]["entries"] == 0
+    found = verb("gc", "--days", "0")[1]
+    assert (found["entries"], found["roots"], found["roots_kept"]) == (0, 0, 1)
     (built.root / "specs" / "toy.yaml").rename(built.root / "specs" / "other.yaml")
     (built.root / "specs" / "other.yaml").write_text("version: 1\nname: other\nsource: {path: mine}\n")
     assert verb("gc")[1]["entries"] == 0
     assert verb("gc", "--days", "0")[1]["entries"] == len(RESTORED)
-    assert verb("gc", "--days", "-1")[0] == 3
+    assert [verb("gc", name, "-1")[0] for name in ("--days", "--forget")] == [3, 3]
     assert verb("settle")[1] == {"other": {"spent": 0.0, "held": []}}
     for words in (["--id", "x"], ["--id", "x", "--usd", "-1"], ["--id", "x", "--usd", "1"]):
         assert verb("settle", "spec=other", *words)[0] == 3, words
