@@ -10,6 +10,7 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+from programsmith.adversaries.cut import Choice
 from programsmith.bundle.controls import Files, table_module
 from programsmith.checks.base import Row, Scene, first
 from programsmith.checks.stages import distinct, graded, probe
@@ -19,7 +20,7 @@ from programsmith.payload.verifier.environment import BASE_ENV
 from programsmith.payload.verifier.model import Expected, FileEntry, GradedCase
 from programsmith.payload.verifier.words import CaseWord
 
-NOTHING = "nothing"
+NOTHING, STREAM = "nothing", "stream"
 FAILED = 1  # exit code of a try that does not succeed
 LARGEST = 1 << 20  # bytes of a case
 SLOW = (CaseWord.TLE_WALL, CaseWord.TLE_CPU)
@@ -36,7 +37,7 @@ def attempts(scene: Scene, names: Sequence[str], limits: Mapping[str, float] = N
     words: dict[str, str] = {NOTHING: SLOW[0]} if cases else {}
     for turn in range(TURNS):
         if words.get(NOTHING) in SLOW:
-            words = _graded(_at(scene, f"turn{turn}"), cases, list(_rounds(names, len(cases))), limits)
+            words = _graded(at(scene, f"turn{turn}"), cases, list(_rounds(names, len(cases))), limits)
     if words.get(NOTHING) in SLOW:
         raise InfraError(f"a case that only answers ended with {words[NOTHING]}: this host is too busy; go on again")
     return words
@@ -45,7 +46,7 @@ def attempts(scene: Scene, names: Sequence[str], limits: Mapping[str, float] = N
 def alone(scene: Scene, name: str, limits: Mapping[str, float]) -> dict[str, str]:
     """The word of one try by itself: for a limit that a control might overrun too."""
     cases = _cases(scene)[:1]
-    return _graded(_at(scene, name), cases, [(name,)], limits) if cases else {}
+    return _graded(at(scene, name), cases, [(name,)], limits) if cases else {}
 
 
 def judged(words: Mapping[str, str], meanings: Mapping[str, str], good: str, bad: str) -> Row:
@@ -61,7 +62,7 @@ def judged(words: Mapping[str, str], meanings: Mapping[str, str], good: str, bad
     return Row(passed=not found, reason=first(found, good, bad), evidence={"faults": found, "words": dict(words)})
 
 
-def _at(scene: Scene, name: str) -> Scene:
+def at(scene: Scene, name: str) -> Scene:
     """The same scene with a scratch folder of its own."""
     place = scene.scratch / name
     place.mkdir()
@@ -88,7 +89,8 @@ def _size(case: GradedCase) -> int:
 def _graded(
     scene: Scene, cases: Sequence[GradedCase], rounds: Sequence[tuple[str, ...]], limits: Mapping[str, float]
 ) -> dict[str, str]:
-    got = graded(scene, {f"round{n}": _submission(scene, cases, r) for n, r in enumerate(rounds)}, cases, limits)
+    submissions = {f"round{n}": trying(scene, cases, r) for n, r in enumerate(rounds)}
+    got = graded(scene, submissions, cases, Choice(limits=limits))
     words: dict[str, str] = {}
     for number, chosen in enumerate(rounds):
         said = got[f"round{number}"].words
@@ -106,7 +108,8 @@ def _rounds(names: Sequence[str], room: int) -> Iterator[tuple[str, ...]]:
         yield (*chosen, *[NOTHING] * (room - len(chosen)))
 
 
-def _submission(scene: Scene, cases: Sequence[GradedCase], chosen: Sequence[str]) -> Files:
+def trying(scene: Scene, cases: Sequence[GradedCase], chosen: Sequence[str]) -> Files:
+    """A submission that makes the try of `chosen` at each of the cases."""
     answers = write([(c.case, c.expected) for c in cases], dict(BASE_ENV))
     return (
         *probe(scene, "tries"),

@@ -19,8 +19,11 @@ TRIES = {
     "executes": "executes a program of its own",
     "finds": "finds what another case has left",
 }
+LOADS = {"loads": "loads code that it wrote itself"}
+MAKES = {"makes": "runs machine code, from memory or from a file, though the task's programs are scripts"}
 
 
 def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:  # noqa: ARG001 - every check has the same form
     """Make each try in a case of its own."""
-    return judged(attempts(scene, tuple(TRIES)), TRIES, f"{len(TRIES)} ways out of a case are shut", "isolation")
+    tries = TRIES | (LOADS if scene.sides.policy.compiled else MAKES)
+    return judged(attempts(scene, tuple(tries)), tries, f"{len(tries)} ways out of a case are shut", "isolation")

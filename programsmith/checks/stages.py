@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 from programsmith.adversaries.cut import MOST, Choice, cut
 from programsmith.bundle.controls import Files, program
@@ -28,6 +27,8 @@ from programsmith.payload.verifier.launchers import Launchers
 from programsmith.payload.verifier.limits import build_limits
 from programsmith.payload.verifier.model import FileEntry, GradedCase
 from programsmith.payload.verifier.tree import tree_digest, write_tree
+
+UNCHANGED = Choice()
 
 
 @contextmanager
@@ -100,16 +101,16 @@ def graded(
     scene: Scene,
     submissions: Mapping[str, Sequence[FileEntry]],
     cases: Sequence[GradedCase],
-    limits: Mapping[str, float] = MappingProxyType({}),
+    choice: Choice = UNCHANGED,
 ) -> dict[str, Graded]:
-    """Grade submissions in one verifier, on a few cases of the bundle; `limits` replaces limits of a case.
+    """Grade submissions in one verifier, on a few cases of the bundle, under the limits that `choice` replaces.
 
     The verifier is the bundle's own, and so is everything else that it grades by. Names of submissions are those of
     folders in the scratch folder. Raises InfraError.
     """
     bundle = scene.scratch / "few"
     sides = dataclasses.replace(scene.sides, held_out=tuple(cases))
-    cut(sides, scene.bundle, Choice(count=len(cases), limits=limits, whole=False), bundle)
+    cut(sides, scene.bundle, dataclasses.replace(choice, count=len(cases), whole=False), bundle)
     places = {name: scene.scratch / name for name in submissions}
     for name, files in submissions.items():
         write_tree(str(places[name]), files)

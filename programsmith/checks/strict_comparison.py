@@ -1,7 +1,8 @@
 """The verifier takes the right answer and no other: each way of being nearly right must fail its case.
 
 Graded are tables in which one case after the other is altered in a way of its own; a case that is left as it is shows
-that tables are heard. A program that never starts must not pass either.
+that tables are heard. Beside each lie programs of the names by which a comparison could be started, which find all
+things equal. A program that says the answer on its other stream, or that never starts, must not pass either.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 
 from programsmith.bundle.controls import Files, table
 from programsmith.bundle.render import read_payload
+from programsmith.checks.attempts import NOTHING, STREAM, trying
 from programsmith.checks.base import Row, Scene, first
 from programsmith.checks.stages import Graded, distinct, graded
 from programsmith.payload.verifier.compare import choice
@@ -20,8 +22,12 @@ from programsmith.payload.verifier.model import Expected, FileEntry, GradedCase
 from programsmith.payload.verifier.words import CaseWord, expected_files
 
 Altered = Callable[[GradedCase], Expected | None]
-NEVER = "never_starts"
+NEVER, ASIDE = "never_starts", "aside"
+OTHER_STREAM = "the answer on standard error"
 CLAIM = b"1 of 1 PASSED\n"
+AGREES = tuple(
+    FileEntry(name, "file", 0o755, b"#!/bin/sh\nexit 0\n") for name in (b"cmp", b"diff", b"sha256sum", b"python3")
+)
 
 
 def _output(change: Callable[[bytes], bytes]) -> Altered:
@@ -52,6 +58,7 @@ def _other_stderr(case: GradedCase) -> Expected | None:
     return dataclasses.replace(case.expected, stderr_empty=not case.expected.stderr_empty)
 
 
+_said = _output(lambda out: out)
 WAYS: Mapping[str, Altered] = {
     "the beginning alone": _output(lambda out: out[:-1]),
     "a NUL more": _output(lambda out: out + b"\0"),
@@ -71,14 +78,22 @@ def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:  # noqa: ARG001 - e
     language = scene.manifest.target_language
     submissions: dict[str, Files] = {NEVER: _never_starts()}
     for number, chosen in enumerate(rounds):
-        submissions[f"table{number}"] = table(language, [_with(c, chosen.get(c.case.id)) for c in cases])
+        altered = table(language, [_with(c, chosen.get(c.case.id)) for c in cases])
+        submissions[f"table{number}"] = (*altered, *AGREES)
+    aside = next(({c.case.id: OTHER_STREAM} for c in cases if _said(c)), {})
+    if aside:
+        submissions[ASIDE] = trying(scene, cases, [STREAM if c.case.id in aside else NOTHING for c in cases])
+        rounds.append(aside)
     got = graded(scene, submissions, cases)
-    found = [*_passed(got[NEVER]), *(f for n, chosen in enumerate(rounds) for f in _faults(got[f"table{n}"], chosen))]
+    found = [
+        *_passed(got.pop(NEVER)),
+        *(f for one, chosen in zip(got.values(), rounds, strict=True) for f in _faults(one, chosen)),
+    ]
     tried = sorted({way for chosen in rounds for way in chosen.values()})
     return Row(
         passed=not found,
         reason=first(found, f"{len(tried)} ways of being nearly right fail", "comparison"),
-        evidence={"faults": found, "ways": tried, "untried": sorted(WAYS.keys() - set(tried))},
+        evidence={"faults": found, "ways": tried, "untried": sorted({*WAYS, OTHER_STREAM}.difference(tried))},
     )
 
 

@@ -24,6 +24,7 @@ from programsmith.sources.tree import read_tar
 RUNNING = (
     *("grader_hidden", "broken_bundle", "public_runner", "source_policy", "fresh_output", "strict_comparison"),
     *("reward_tamper", "build_isolation", "run_isolation", "limits_enforced", "egress"),
+    *("grader_survives", "receipt_limits", "build_limits"),
 )
 """Checks that run something; the others look at files."""
 SIDES = ("environment/app", "tests")

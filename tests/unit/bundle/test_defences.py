@@ -1,14 +1,20 @@
-"""Each defence removed alone from a small bundle turns checks red: all of those that rules/defences.yaml names."""
+"""Each defence removed alone from a small bundle turns checks red: all of those that rules/defences.yaml names.
+
+The measurements are made once, whichever test asks first: which checks go red without a defence, and which adversaries
+get through.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import shutil
+from collections.abc import Callable
 
 import pytest
 
 from programsmith.adversaries.registry import adversaries, defences
 from programsmith.adversaries.weaken import Spoils, weaken
-from programsmith.blocks import static
+from programsmith.blocks import probe, static
 from programsmith.bundle.manifest import digests
 from programsmith.bundle.sides import read_sides
 from programsmith.bundle.solution import solution
@@ -24,10 +30,7 @@ DEFENCES = defences(BOOK.load("defences"))
 KNOWN = adversaries(BOOK.load("adversaries"), DEFENCES)
 COMPARING = {"verifier_program", "verifier_switches"}  # red for any change of a program, whatever it does
 BAR = 0.95
-ONLY_PROBED = {  # no check tries these: static compares the verifier's program, and the probe shows what it does
-    *("no_made_code", "no_code_in_work", "build_bounded", "artifact_bounded", "regular_files_only"),
-    *("bytes_stay_bytes", "comparators_bounded", "grader_starts_nothing", "own_tests", "streams_apart"),
-}
+OF_SCRIPTS = {"no_made_code"}  # where programs are compiled, what runs is machine code, and nothing forbids it
 WATCHES = {check: [d.id for d in DEFENCES.values() if check in d.watched_by] for check in CHECKS}
 
 
@@ -49,6 +52,33 @@ def red(toy, names):
     return {row["id"] for row in static.run(toy.job("static")).evidence["checks"] if not row["passed"]}
 
 
+@pytest.fixture(scope="module")
+def removal(toys, tmp_path_factory) -> Callable[[str], set[str]]:
+    """Which of the checks that watch a defence go red without it."""
+    seen = {}
+
+    def measured(defence):
+        if defence not in seen:
+            folder = tmp_path_factory.mktemp(defence)
+            toy = toys("python", "python").copy(folder / "toy")
+            without(toy, folder, defence)
+            seen[defence] = red(toy, DEFENCES[defence].watched_by)
+            shutil.rmtree(folder)
+        return seen[defence]
+
+    return measured
+
+
+@pytest.fixture(scope="module")
+def beaten(toys, tmp_path_factory) -> set[str]:
+    """Defences without which an adversary gets through, as the probe finds them."""
+    toy = toys("python", "python").copy(tmp_path_factory.mktemp("probed") / "toy")
+    one_each = list({one.defence: one.id for one in KNOWN.values() if "python" in one.languages}.values())
+    toy.spec["probe"] = {"adversaries": one_each, "model": None}
+    rows = probe.run(toy.job("probe")).evidence["rows"]
+    return {row["defence"] for row in rows if row["live"]}
+
+
 @pytest.mark.parametrize("defence", sorted(DEFENCES))
 def test_every_check_that_looks_for_a_defence_goes_red_without_it(toy, tmp_path, defence):
     looking = set(DEFENCES[defence].watched_by) - set(RUNNING)
@@ -65,24 +95,22 @@ def test_every_check_that_runs_something_goes_red_without_a_defence(toy, tmp_pat
 
 @pytest.mark.adversary
 @pytest.mark.parametrize("defence", sorted(DEFENCES))
-def test_every_check_that_watches_a_defence_goes_red_without_it(toy, tmp_path, defence):
-    without(toy, tmp_path, defence)
-    assert red(toy, set(DEFENCES[defence].watched_by)) == set(DEFENCES[defence].watched_by)
+def test_every_check_that_watches_a_defence_goes_red_without_it(removal, defence):
+    assert removal(defence) == set(DEFENCES[defence].watched_by)
 
 
 @pytest.mark.adversary
 @pytest.mark.parametrize("check", ["run_isolation", "limits_enforced", "strict_comparison", "build_isolation"])
 def test_the_probes_of_a_compiled_target_see_what_those_in_python_see(toys, tmp_path, check):
-    for number, defence in enumerate(WATCHES[check]):
+    for number, defence in enumerate(name for name in WATCHES[check] if name not in OF_SCRIPTS):
         toy = toys("c", "c").copy(tmp_path / f"toy{number}")
         (tmp_path / str(number)).mkdir()
         without(toy, tmp_path / str(number), defence)
         assert red(toy, {check}) == {check}, defence
 
 
-def test_static_sees_each_missing_defence_and_nearly_all_of_them_by_what_the_verifier_does():
-    assert all(d.watched_by for d in DEFENCES.values())
-    compared = {d.id for d in DEFENCES.values() if set(d.watched_by) <= COMPARING}
-    assert len(compared - ONLY_PROBED) <= (1 - BAR) * len(DEFENCES.keys() - ONLY_PROBED)
-    assert compared >= ONLY_PROBED
-    assert compared <= {one.defence for one in KNOWN.values()}  # the probe lets these through, which its own tests show
+@pytest.mark.adversary
+def test_static_sees_nearly_every_removal_by_what_the_bundle_holds_or_does_and_the_probe_sees_the_rest(removal, beaten):
+    seen = {defence for defence in DEFENCES if removal(defence) - COMPARING}
+    assert len(seen) >= BAR * len(DEFENCES), sorted(DEFENCES.keys() - seen)
+    assert seen | beaten == DEFENCES.keys(), sorted(DEFENCES.keys() - seen - beaten)

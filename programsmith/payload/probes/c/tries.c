@@ -170,6 +170,24 @@ static int executes(void)
     return starts(memory);
 }
 
+/* Whether a file can be put at `path` and mapped as code; it is gone afterwards. */
+static int lies_and_maps(const char *path)
+{
+    int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (file < 0)
+        return 0;
+    int found = !ftruncate(file, PAGE) && mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0) != MAP_FAILED;
+    close(file);
+    unlink(path);
+    return found;
+}
+
+/* Whether code that a case wrote into a file can be brought to life. */
+static int loads(void)
+{
+    return lies_and_maps("/tmp/code-of-a-case") || lies_and_maps("./code-of-a-case");
+}
+
 static int cpu(void)
 {
     for (int count = 0; count < 6; count++) {
@@ -250,7 +268,8 @@ static const struct {
     int (*can)(void);
 } TRIES[] = {{"nothing", nothing},     {"reads", reads},     {"writes", writes}, {"finds", finds},       {"others", others},
              {"privileged", privileged}, {"executes", executes}, {"cpu", cpu},       {"memory", memory},
-             {"processes", processes}, {"work", work},       {"wall", wall},     {"output", nothing}};
+             {"processes", processes}, {"work", work},       {"wall", wall},     {"output", nothing},
+             {"loads", loads},         {"stream", nothing}};
 
 /* The number of this case among those of the table. */
 static int number_of(int argc, char **argv)
@@ -308,6 +327,8 @@ int main(int argc, char **argv)
         if (!strcmp(TRIES[at].name, name) && !TRIES[at].can())
             return 1;
     feed(given);
+    if (!strcmp(name, "stream"))
+        dup2(2, 1); /* the whole answer, on the other stream */
     int code = look_up(argc, argv);
     if (!strcmp(name, "output"))
         while (puts("more more more more more more more more") >= 0)
