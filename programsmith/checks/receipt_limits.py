@@ -19,6 +19,7 @@ from programsmith.payload.verifier.model import FileEntry
 from programsmith.payload.verifier.words import BuildWord
 
 NOTHING = "nothing more"
+MORE = ("more files", "more bytes", "more levels", "more bytes of what is packed")
 PACKED = 16  # times the bytes of a submission: more than the policy ever unpacks
 
 
@@ -42,10 +43,10 @@ def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:
 
 def _submissions(files: int, bytes: int, depth: int) -> dict[str, Files]:  # noqa: A002 - named as the policy names them
     much, packed = b"\0" * (bytes + 1), gzip.compress(b"\0" * (PACKED * bytes), mtime=0)
-    more = {
-        "more files": tuple(FileEntry(b"n%d" % number) for number in range(files)),
-        "more bytes": (FileEntry(b"much", content=much),),
-        "more levels": (FileEntry(b"/".join([b"d"] * (depth + 1)), "dir", 0o755),),
-        "more bytes of what is packed": (FileEntry(b"much.gz", content=packed),),
-    }
-    return {name: (FAILING, *entries) for name, entries in more.items()}
+    more: tuple[Files, ...] = (
+        tuple(FileEntry(b"n%d" % number) for number in range(files)),
+        (FileEntry(b"much", content=much),),
+        (FileEntry(b"/".join([b"d"] * (depth + 1)), "dir", 0o755),),
+        (FileEntry(b"much.gz", content=packed),),
+    )
+    return {name: (FAILING, *entries) for name, entries in zip(MORE, more, strict=True)}

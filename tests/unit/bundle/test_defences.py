@@ -19,6 +19,7 @@ from programsmith.bundle.manifest import digests
 from programsmith.bundle.sides import read_sides
 from programsmith.bundle.solution import solution
 from programsmith.bundle.tree import read_bundle
+from programsmith.checks import build_limits, receipt_limits
 from programsmith.checks.registry import CHECKS
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.records import codec
@@ -45,11 +46,16 @@ def without(toy, folder, defence):
     codec.dump(toy.path("r/manifest.json"), dataclasses.replace(toy.manifest, tree=tree, files=files))
 
 
-def red(toy, names):
-    """Those of the named checks that fail."""
+def judged(toy, names):
+    """The rows of the named checks."""
     rows = [row for row in BOOK.load("checks")["checks"] if row["id"] in names]
     toy.rules = {"checks": {"checks": rows}}
-    return {row["id"] for row in static.run(toy.job("static")).evidence["checks"] if not row["passed"]}
+    return static.run(toy.job("static")).evidence["checks"]
+
+
+def red(toy, names):
+    """Those of the named checks that fail."""
+    return {row["id"] for row in judged(toy, names) if not row["passed"]}
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +113,19 @@ def test_the_probes_of_a_compiled_target_see_what_those_in_python_see(toys, tmp_
         (tmp_path / str(number)).mkdir()
         without(toy, tmp_path / str(number), defence)
         assert red(toy, {check}) == {check}, defence
+
+
+@pytest.mark.adversary
+@pytest.mark.parametrize(("defence", "check", "tries"), [
+    ("build_bounded", "build_limits", build_limits.WAYS),
+    ("artifact_bounded", "receipt_limits", receipt_limits.MORE),
+])  # fmt: skip
+@pytest.mark.parametrize("language", ["python", "c"])
+def test_each_limit_is_overrun_where_its_defence_is_missing(toys, tmp_path, language, defence, check, tries):
+    toy = toys(language, language).copy(tmp_path / "toy")
+    without(toy, tmp_path, defence)
+    (row,) = judged(toy, {check})
+    assert len(row["evidence"]["faults"]) == len(tries), row["evidence"]["words"]
 
 
 @pytest.mark.adversary
