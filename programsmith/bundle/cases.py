@@ -3,15 +3,15 @@
 In: goldens of the pool. Out: graded cases; per public case a folder `cases/<id>/` with `cmd` (a line for sh, bytes
 exact), `stdin`, `files/`, `expected_stdout`, `expected_exit`, `expected_stderr` (its class), `expected_files/` (the
 work directory afterwards, absent where the case leaves it as it was), `compare` (streams that are not compared exactly,
-and how). What a folder cannot carry (links, names or modes that are not plain) is named in `only_in_public_jsonl`; the
-machine form is always complete.
+and how). What a folder cannot carry (links, names or modes that are not plain, files that a runner or a builder would
+take for its own) is named in `only_in_public_jsonl`; the machine form is always complete.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from programsmith.bundle.tree import is_plain, plain
+from programsmith.bundle.tree import is_inert, is_plain, plain
 from programsmith.payload.verifier.compare import STREAM_DEFAULTS, choice
 from programsmith.payload.verifier.environment import ORACLE
 from programsmith.payload.verifier.model import Expected, FileEntry, GradedCase
@@ -82,7 +82,7 @@ def _folder(tool: str, one: GradedCase) -> Iterator[FileEntry]:
 
 
 def _fits(entry: FileEntry) -> bool:
-    return entry.kind == "file" and entry.mode in PLAIN_MODES and is_plain(entry.path)
+    return entry.kind == "file" and entry.mode in PLAIN_MODES and is_plain(entry.path) and is_inert(entry.path)
 
 
 def _is_implied(entry: FileEntry, files: Iterable[FileEntry]) -> bool:

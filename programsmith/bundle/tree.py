@@ -23,6 +23,8 @@ NO_TASK = frozenset({CHECK, APP + "CANARY"})
 """Files below /app that say nothing of the task: code of ours, and a mark that is made of everything else."""
 IGNORING = frozenset({".gitignore", ".dockerignore", ".harborignore", ".gitattributes"})
 """Files that make a runner or a builder leave other files out."""
+SIDECAR = re.compile(r"(?:^|/)(?:docker-)?compose[^/]*\.ya?ml$")
+"""Files that make a runner start further containers."""
 AGENT_SIDE = ("instruction.md", "environment/")
 LONGEST = 200  # bytes of a path that archives and file systems carry without extensions
 _PLAIN = re.compile(rb"[A-Za-z0-9._+@=,~ -]+")
@@ -61,6 +63,12 @@ def is_plain(path: bytes) -> bool:
     """Whether every consumer of a bundle can carry this relative path as it is."""
     parts = path.split(b"/")
     return all(_PLAIN.fullmatch(p) and p not in {b".", b".."} for p in parts) and len(path) < LONGEST
+
+
+def is_inert(path: bytes) -> bool:
+    """Whether no runner and no builder takes a plain path for a file that is meant for it."""
+    name = path.decode("ascii")
+    return name.rpartition("/")[2] not in IGNORING and not SIDECAR.search(name)
 
 
 def plain(path: bytes) -> bytes:

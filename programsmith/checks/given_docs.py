@@ -12,8 +12,8 @@ from programsmith.checks.base import Row, Scene, first
 def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:
     """Count what is there and what names the tool."""
     docs = {path: e.content for path, e in scene.agent.items() if path.startswith(DOCS)}
-    size, tool = sum(map(len, docs.values())), scene.manifest.tool.encode()
-    naming = sum(tool in content for content in docs.values())
+    size, tool = sum(map(len, docs.values())), scene.manifest.tool.lower().encode()
+    naming = sum(tool in content.lower() for content in docs.values())
     found = []
     if size < parameters["bytes"]:
         found.append(f"{DOCS}: wanted at least {parameters['bytes']} bytes, got {size}")

@@ -1,6 +1,7 @@
 """The agent's side does not say where the original comes from: no address, owner and name, commit or history.
 
-An address that the oracle itself prints is behaviour: a public case may show it, and nothing else may.
+An address that the oracle itself prints is behaviour: a public case may show it, and nothing else may. A case may be
+given folders of version control, for there are programs that look at them.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:  # noqa: ARG001 - e
     wanted = {p: _sought(p) for p in pointers(scene.lock)}
     printed = {p for p, sought in wanted.items() if any(sought.search(c.expected.stdout) for c in scene.sides.public)}
     found = sorted(f"{path} holds {p}" for path, p in _places(scene, wanted, printed))
-    found += sorted(f"{path} is history" for path in scene.agent if set(path.split("/")) & set(HISTORY))
+    own = (path for path in scene.agent if not path.startswith(CASES))
+    found += sorted(f"{path} is history" for path in own if set(path.split("/")) & set(HISTORY))
     return Row(
         passed=not found,
         reason=first(found, "no pointer to upstream", "pointer"),

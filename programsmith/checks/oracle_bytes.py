@@ -1,8 +1,9 @@
 """The agent's side holds no bytes of the oracle and no held-out answer.
 
 Searched are its files as they are and through known encodings. A run of the oracle's files counts unless the
-documentation has it or a public case shows that the oracle prints it. A held-out expected side counts unless a
-public case or the documentation has the same.
+documentation has it or a public case shows that the oracle prints it; the public runner counts where it is not this
+installation's, for two programs may begin with the same imports. A held-out expected side counts unless a public case
+or the documentation has the same.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from programsmith.bundle.tree import CASES, DOCS, PUBLIC
+from programsmith.bundle.tree import APP, CASES, DOCS, PUBLIC
+from programsmith.bundle.zipapp import check_pyz
 from programsmith.checks.base import Row, Scene, first
 from programsmith.checks.search import RunIndex
 from programsmith.payload.verifier.model import GradedCase
 
+RUNNER = f"{APP}check"
 SEPARATOR = b"\0\xff\0"
 
 
@@ -56,7 +59,7 @@ def _oracle_runs(scene: Scene, shown: bytes, parameters: Mapping[str, Any]) -> s
     return {
         path
         for path in scene.agent
-        if not path.startswith(DOCS)
+        if not path.startswith(DOCS) and not (path == RUNNER and scene.content(path) == check_pyz())
         for reading in scene.texts(path)
         for found in index.runs(reading)
         if not _is_shown(found.content, shown, size)

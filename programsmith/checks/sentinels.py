@@ -1,7 +1,7 @@
 """Canaries: one file in each marked folder, each with its own value, and no value anywhere else.
 
 So text that turns up elsewhere with a value tells which folder it came from; and no case data or upstream
-documentation is altered by one.
+documentation is altered by one. A file of upstream's that has the name and holds no value is none.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ VALUE = re.compile(rb"programsmith-canary ([0-9a-f]{32})")
 def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:  # noqa: ARG001 - every check has the same form
     """Compare the canaries that are there with those that must be."""
     wanted = {folder + NAME for folder in CANARIES}
-    there = {path for path in scene.files if path.rpartition("/")[2] == NAME}
+    named = {path for path in scene.files if path.rpartition("/")[2] == NAME}
+    there = {path for path in named if path in wanted or VALUE.search(scene.content(path))}
     values = {p: VALUE.findall(scene.files[p].content) for p in wanted & there}
     found = [f"{path} is missing" for path in sorted(wanted - there)]
     found += [f"{path} has no business there" for path in sorted(there - wanted)]

@@ -6,7 +6,7 @@ import copy
 import dataclasses
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ from programsmith.toolchains.recipe import BuildRequest
 from programsmith.toolchains.views import run_view
 from tests.contract.backends import base_image
 
-SAMPLES = Path(__file__).parents[2] / "samples" / "rot"
+SAMPLES = Path(__file__).parents[2] / "samples"
 COMMIT = "5f0c1d2e3b4a59687786958493a2b1c0d9e8f706"
 LIMITS = Limits(
     cpu_seconds=20,
@@ -162,12 +162,12 @@ def capture(launcher: Launcher, tree: Path, program: str, case: Case) -> Golden:
     )
 
 
-def make(folder: Path, language: str, target: str) -> Toy:
+def make(folder: Path, language: str, target: str, sample: str = "rot", cases: Sequence[Case] = CASES) -> Toy:
     """Lock, source, oracle and pool of the sample in `language`, to be re-implemented in `target`."""
     toy = Toy(folder)
     source = [
         FileEntry(p.name.encode(), "file", 0o644, p.read_bytes())
-        for p in sorted((SAMPLES / language).iterdir())
+        for p in sorted((SAMPLES / sample / language).iterdir())
         if p.is_file()
     ]
     write_tar(toy.path("source.tar"), source)
@@ -186,7 +186,7 @@ def make(folder: Path, language: str, target: str) -> Toy:
     )
     codec.dump(toy.path("lock.json"), lock)
     codec.dump(toy.path("candidate.json"), candidate(language, target))
-    oracle(toy, lock, source)
+    oracle(toy, lock, source, cases)
     return toy
 
 
@@ -207,7 +207,7 @@ def candidate(language: str, target: str) -> Candidate:
     )  # fmt: skip
 
 
-def oracle(toy: Toy, lock: Lock, source: list[FileEntry]) -> None:
+def oracle(toy: Toy, lock: Lock, source: list[FileEntry], cases: Sequence[Case]) -> None:
     """Build the oracle, capture every case, split by turns."""
     tc = toolchains(Rulebook(None).load("toolchains"))[lock.language]
     built = build_source(
@@ -226,7 +226,7 @@ def oracle(toy: Toy, lock: Lock, source: list[FileEntry]) -> None:
     codec.dump(toy.path("facts.json"), facts)
     launcher = open_launcher(run_view(tc))
     try:
-        goldens = sorted((capture(launcher, tree, built.program, c) for c in CASES), key=lambda g: g.id)
+        goldens = sorted((capture(launcher, tree, built.program, c) for c in cases), key=lambda g: g.id)
     finally:
         launcher.close()
     shutil.rmtree(tree)
