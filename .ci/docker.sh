@@ -2,85 +2,16 @@
 # The tests that need a Docker engine, on an engine of their own that goes with this run.
 # In: CLONE, a checkout in which README's second line made .venv; FOLDER, that does not exist yet and is removed again.
 # Out: exit 0 when all passed and none was left out.
-# `docker.sh reason` says on stdout why this machine cannot run them at all, and nothing where it can. The engine has its
-# root, state, socket and control groups for itself, and no network.
+# `docker.sh reason` says on stdout why this machine cannot run them at all, and nothing where it can.
 set -euo pipefail
-
-tools=(dockerd debootstrap setpriv)
-packages=(docker.io debootstrap util-linux)
-
-lacks() { # the tools that are not here
-  for tool in "${tools[@]}"; do
-    PATH="$PATH:/usr/sbin:/sbin" command -v "$tool" >/dev/null || echo "$tool"
-  done
-}
+. "$(dirname "$0")/engine.sh"
 
 if [ "$1" = reason ]; then
-  if [ "$(id -u)" != 0 ]; then
-    echo "an engine is started and bases are made by root; this is user $(id -u)"
-  elif [ -n "$(lacks)" ] && ! command -v apt-get >/dev/null; then
-    echo "no $(lacks | paste -sd' ') here, and no apt-get that would install ${packages[*]}"
-  fi
+  reason
   exit 0
 fi
 
-clone=$1 folder=$2 name=programsmith-ci-$$ engine=
-PATH="$PATH:/usr/sbin:/sbin"
-export DOCKER_HOST="unix://$folder/socket"
-
-stop() { # end the engine and what it started, by their ids
-  [ -n "$engine" ] || return 0
-  kill -TERM "$engine" 2>/dev/null || true
-  timeout 60 tail --pid="$engine" -f /dev/null || kill -KILL "$engine"
-  wait "$engine" 2>/dev/null || true
-  engine=
-  local left=$folder/exec/containerd/containerd.pid
-  if [ -e "$left" ]; then
-    kill -KILL "$(cat "$left")" 2>/dev/null || true
-  fi
-}
-
-clear_all() { # whatever ends this run: nothing of it stays
-  stop
-  awk -v top="$folder/" 'index($5, top) == 1 { print $5 }' /proc/self/mountinfo | sort -r | xargs -r -n1 umount -l
-  find /sys/fs/cgroup -depth -type d -path "*/$name*" -exec rmdir {} + 2>/dev/null || true
-  rm -rf "$folder"
-}
-
-start() { # DRIVER: start the engine and wait until it answers; 1 where it does not
-  setpriv --pdeathsig TERM setsid dockerd --host "$DOCKER_HOST" --pidfile "$folder/pid" --data-root "$folder/data" \
-    --exec-root "$folder/exec" --storage-driver "$1" --exec-opt native.cgroupdriver=cgroupfs --cgroup-parent "/$name" \
-    --containerd-namespace "$name" --containerd-plugins-namespace "$name-plugins" --config-file "$folder/daemon.json" \
-    --bridge=none --iptables=false --ip6tables=false --ip-forward=false --ip-masq=false >"$folder/$1.log" 2>&1 &
-  engine=$!
-  for _ in $(seq 300); do
-    [ ! -S "$folder/socket" ] || break
-    kill -0 "$engine" 2>/dev/null || break
-    sleep 0.1
-  done
-  if timeout 60 python -c 'from programsmith.sandboxes.engine import engine; engine()' 2>/dev/null; then return 0; fi
-  stop
-  return 1
-}
-
-trap clear_all EXIT
-trap 'exit 130' INT TERM
-mkdir -m 0700 "$folder"
-echo "{}" >"$folder/daemon.json" # whatever this machine says of its own engine
-if [ -n "$(lacks)" ]; then
-  apt-get -qq update
-  DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "${packages[@]}" >/dev/null
-fi
-cd "$clone"
-. .venv/bin/activate
-if ! start overlay2 && ! start vfs; then
-  echo "docker: this machine's engine does not start; the last that dockerd said:" >&2
-  tail -n 15 "$folder/vfs.log" >&2
-  exit 1
-fi
+clone=$1 folder=$2
+open_engine
 python -m programsmith.toolchains.bases python c
-pytest -q -m 'docker and not soak' | tee "$folder/said"
-if grep -E '^SKIPPED.*(no Docker engine|engine has no)' "$folder/said" >&2; then
-  echo "docker: these tests want what this run provides, and did not find it" >&2
-  exit 1
-fi
+marked docker 'no Docker engine|engine has no'

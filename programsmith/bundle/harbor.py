@@ -90,6 +90,7 @@ def task_toml(facts: TaskFacts) -> bytes:
                 **secret,
                 "environment": {**place, "workdir": "/tests"},
             },
+            **({"solution": secret} if secret else {}),
         }
     )
 

@@ -32,10 +32,10 @@ JUDGED = {
 }
 
 
-def exported(toy, place: Path, seed: bytes | None = SEED) -> Path:
-    """The task exported to `place`, as one that ships."""
+def exported(toy, place: Path, seed: bytes | None = SEED, outcome: Word = Word.SHIP) -> Path:
+    """The task exported to `place`, as one that ships or with another verdict."""
     verdict = Verdict(
-        outcome=Word.SHIP, revision=0, environments=({"kind": "bubblewrap", "fingerprint": "ab" * 32},),
+        outcome=outcome, revision=0, environments=({"kind": "bubblewrap", "fingerprint": "ab" * 32},),
         reasons=("accepted: every factor is 1",), q=1, b=1, v=1, h=1, not_s=1,
     )  # fmt: skip
     codec.dump(toy.path("verdict.json"), verdict)

@@ -266,6 +266,18 @@ def toy(toys: Callable[[str, str], Toy], tmp_path: Path) -> Toy:
     return toys("python", "python").copy(tmp_path / "toy")
 
 
+def environments(toy: Toy) -> dict[str, Path]:
+    """The environment of each kind in which the task is graded. The task's own is the last one afterwards."""
+    found = {}
+    for kind in (BUBBLEWRAP, DOCKER):
+        toy.spec["sandbox"] = kind
+        images.run(toy.job("images"))
+        found[kind] = toy.folder / f"{kind}.json"
+        found[kind].write_bytes(toy.path("r/environments.json").read_bytes())
+        assert json.loads(found[kind].read_bytes())["kind"] == kind
+    return found
+
+
 READS = ("r/manifest.json", "r/bundle/", "r/environments.json", "r/places.json", "lock.json", "source.tar")
 
 

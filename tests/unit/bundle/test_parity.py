@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from programsmith.blocks import images
 from programsmith.bundle import controls
 from programsmith.bundle.grade import Grade, Oracle, grade, replay
 from programsmith.bundle.sides import Sides, read_sides
@@ -24,7 +22,7 @@ from programsmith.records.lock import OracleFacts
 from programsmith.sandboxes.base import BUBBLEWRAP, DOCKER
 from programsmith.sources.tree import read_tar
 from tests.contract.backends import base_image
-from tests.unit.bundle.conftest import Toy
+from tests.unit.bundle.conftest import Toy, environments
 
 pytestmark = pytest.mark.docker
 LANGUAGES = ("python", "c")
@@ -37,14 +35,7 @@ def places(
     """A task and its environment of either kind."""
     base_image(request.param)
     toy = toys(request.param, request.param).copy(tmp_path_factory.mktemp("parity") / "toy")
-    found = {}
-    for kind in (BUBBLEWRAP, DOCKER):
-        toy.spec["sandbox"] = kind
-        images.run(toy.job("images"))
-        found[kind] = toy.folder / f"{kind}.json"
-        found[kind].write_bytes(toy.path("r/environments.json").read_bytes())
-        assert json.loads(found[kind].read_bytes())["kind"] == kind
-    return toy, found
+    return toy, environments(toy)
 
 
 def submissions(toy: Toy, sides: Sides) -> dict[str, controls.Files]:
@@ -76,14 +67,14 @@ def verdict(got: Grade) -> dict[str, Any]:
 
 
 def test_every_submission_gets_the_same_vector(places: tuple[Toy, Mapping[str, Path]], tmp_path: Path) -> None:
-    toy, environments = places
+    toy, found = places
     sides = read_sides(toy.bundle)
     made = submissions(toy, sides)
     assert len(made) >= 12
     for name, files in made.items():
         folder = tmp_path / name
         write_tree(str(folder), files)
-        got = {k: verdict(grade(toy.bundle, folder, e, tmp_path / f"{name}.{k}")) for k, e in environments.items()}
+        got = {k: verdict(grade(toy.bundle, folder, e, tmp_path / f"{name}.{k}")) for k, e in found.items()}
         assert got[BUBBLEWRAP] == got[DOCKER], name
         if name in {"source", "table"}:
             assert got[DOCKER]["reward"] == 1, name
@@ -95,19 +86,19 @@ def test_every_submission_gets_the_same_vector(places: tuple[Toy, Mapping[str, P
 def test_a_submission_of_the_bundle_gets_its_verdict_in_the_container_too(
     places: tuple[Toy, Mapping[str, Path]], tmp_path: Path, name: str
 ) -> None:
-    toy, environments = places
+    toy, found = places
     one = next(one for one in read_submissions(toy.bundle) if one.id == name)
     write_tree(str(tmp_path / name), one.files)
-    got = grade(toy.bundle, tmp_path / name, environments[DOCKER], tmp_path / "out")
+    got = grade(toy.bundle, tmp_path / name, found[DOCKER], tmp_path / "out")
     assert difference(expected(one, scale_of(read_sides(toy.bundle))), got.details) == ""
 
 
 def test_the_oracle_gets_the_same_vector(places: tuple[Toy, Mapping[str, Path]], tmp_path: Path) -> None:
-    toy, environments = places
+    toy, found = places
     facts = codec.load(toy.path("facts.json"), OracleFacts)
     tree = tmp_path / "oracle"
     write_tree(str(tree), read_tar(toy.path("oracle.tar")))
     oracle = Oracle(tree=tree, program=facts.program)
-    got = {k: verdict(replay(toy.bundle, oracle, e, tmp_path / k)) for k, e in environments.items()}
+    got = {k: verdict(replay(toy.bundle, oracle, e, tmp_path / k)) for k, e in found.items()}
     assert got[BUBBLEWRAP] == got[DOCKER]
     assert got[DOCKER]["reward"] == 1
