@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
 from collections.abc import Callable, Mapping
@@ -14,16 +15,19 @@ import pytest
 from programsmith.blocks import create
 from programsmith.bundle.grade import grade
 from programsmith.bundle.sides import read_sides
+from programsmith.bundle.solution import solution
 from programsmith.bundle.submissions import SOUND, Submission, difference, read_submissions, scale_of, verdict
+from programsmith.payload.verifier.model import FileEntry
 from programsmith.payload.verifier.tree import write_tree
 from programsmith.payload.verifier.unseal import SECRET_NAME
 from programsmith.records.outcome import Word
+from programsmith.sandboxes.base import BUBBLEWRAP, DOCKER
 from tests.samples.exporting import SECRET, exported
 from tests.samples.harbor.runs import Harbor, Ran, example, program, watched
 from tests.unit.bundle.conftest import Toy, environments
 
 pytestmark = pytest.mark.harbor
-HALF = "partial_first_half"
+HALF = "without_e"
 KINDS = 12
 WRITES = """for file in reward.json reward.txt details.json; do echo '{"reward": 1}' >/logs/verifier/$file; done"""
 FORGERIES = {
@@ -64,11 +68,12 @@ def tried(harbor: Harbor, toys: Callable[[str, str], Toy], tmp_path_factory: pyt
     top = tmp_path_factory.mktemp("tried")
     toy = toys("python", "python").copy(top / "toy")
     sound = [one for one in read_submissions(toy.bundle) if one.place == SOUND]
-    chosen = {one.id: one for one in {**{one.kind: one for one in reversed(sound)}, "": _half(sound)}.values()}
-    folders = {name: top / "handed-in" / name for name in chosen}
-    for name, one in chosen.items():
+    chosen = {one.id: one for one in {one.kind: one for one in reversed(sound)}.values()}
+    files = {name: one.files for name, one in chosen.items()} | {HALF: half(toy)}
+    folders = {name: top / "handed-in" / name for name in files}
+    for name, entries in files.items():
         folders[name].parent.mkdir(exist_ok=True)
-        write_tree(str(folders[name]), one.files)
+        write_tree(str(folders[name]), entries)
     given = {name: (folder, "") for name, folder in folders.items()}
     given |= {name: (folders[HALF], script) for name, script in FORGERIES.items()}
     task = exported(toy, top / "dist" / "rot")
@@ -78,8 +83,11 @@ def tried(harbor: Harbor, toys: Callable[[str, str], Toy], tmp_path_factory: pyt
     return Tried(toy=toy, task=task, submissions=chosen, folders=folders, trials=trials, seen=seen)
 
 
-def _half(sound: list[Submission]) -> Submission:
-    return next(one for one in sound if one.id == HALF)
+def half(toy: Toy) -> tuple[FileEntry, ...]:
+    """The original without one of its options."""
+    files = solution(toy.bundle)
+    assert any(b'word == "-e"' in e.content for e in files)
+    return tuple(dataclasses.replace(e, content=e.content.replace(b'word == "-e"', b'word == "-"')) for e in files)
 
 
 def vector(details: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,20 +126,22 @@ def test_a_submission_gets_the_same_vector_in_the_three_runners(tried: Tried, tm
     assert len({one.kind for one in tried.submissions.values()}) >= KINDS
     scale = scale_of(read_sides(tried.toy.bundle))
     places = environments(tried.toy)
-    for name, one in tried.submissions.items():
-        got = {"harbor": vector(tried.trials[name].details)}
+    for name, folder in tried.folders.items():
+        ran = tried.trials[name]
+        got = {"harbor": vector(ran.details)}
         for kind, place in places.items():
-            got[kind] = vector(grade(tried.toy.bundle, tried.folders[name], place, tmp_path / f"{name}.{kind}").details)
-        assert got["harbor"] == got["bubblewrap"] == got["docker"], name
-        assert difference(verdict(one, scale), tried.trials[name].details) == "", name
-        assert tried.trials[name].rewards == {"reward": got["harbor"]["reward"]}, name
+            got[kind] = vector(grade(tried.toy.bundle, folder, place, tmp_path / f"{name}.{kind}").details)
+        assert got["harbor"] == got[BUBBLEWRAP] == got[DOCKER], name
+        assert ran.rewards == {"reward": got["harbor"]["reward"]}, name
+        if name in tried.submissions:
+            assert difference(verdict(tried.submissions[name], scale), ran.details) == "", name
 
 
 def test_the_half_solution_gets_the_fraction_that_it_implements(tried: Tried) -> None:
     families = {one.family for one in read_sides(tried.toy.bundle).held_out}
-    implemented = (len(families) + 1) // 2
-    assert tried.trials[HALF].details["fraction"] == pytest.approx(implemented / len(families))
-    assert 0 < implemented < len(families)
+    implemented = {name for name in families if "-e" not in name.split()}
+    assert implemented != families
+    assert tried.trials[HALF].details["fraction"] == pytest.approx(len(implemented) / len(families))
 
 
 @pytest.mark.parametrize("name", FORGERIES)
