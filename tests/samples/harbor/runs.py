@@ -25,7 +25,7 @@ HERE = Path(__file__).parent
 PROGRAM, EXAMPLE = "PROGRAMSMITH_HARBOR", "PROGRAMSMITH_EXAMPLE"
 SECONDS = 1800
 CONCURRENT = 3  # much of a trial is waiting for the engine
-PROJECT = "com.docker.compose.project"
+PROJECT, LAST = "com.docker.compose.project", "the-last-event"
 
 
 def program() -> str:
@@ -140,17 +140,20 @@ def watched() -> Iterator[list[tuple[str, str, str]]]:
 
     def listen() -> None:
         for e in stream:
-            action = e["Action"]
+            action, project, network = e["Action"], e["Actor"]["Attributes"][PROJECT], ""
+            if project == LAST:
+                return
+            if action == "start":
+                network = client.api.inspect_container(e["Actor"]["ID"])["HostConfig"]["NetworkMode"]
             if action in {"create", "start", "destroy"}:
-                network = ""
-                if action == "start":
-                    network = client.api.inspect_container(e["Actor"]["ID"])["HostConfig"]["NetworkMode"]
-                seen.append((action, e["Actor"]["Attributes"][PROJECT], network))
+                seen.append((action, project, network))
 
     thread = threading.Thread(target=listen)
     thread.start()
     try:
         yield seen
     finally:
-        stream.close()
+        image = base_image("python").id
+        client.containers.create(image, ["true"], labels={PROJECT: LAST}, network_mode="none").remove()
         thread.join(60)
+        stream.close()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from programsmith.bundle.cases import in_words
-from programsmith.bundle.harbor import dump_toml, read_task, task_digest, with_metadata
+from programsmith.bundle.harbor import TaskFacts, dump_toml, read_task, task_digest, task_toml, with_metadata
 from programsmith.bundle.instruction import Subject, instruction
 from programsmith.bundle.sides import read_sides
 from programsmith.errors import InputError
@@ -18,6 +18,10 @@ from programsmith.rulebook.load import Rulebook, packaged_schema
 SCHEMA = packaged_schema("harbor_task")
 ROOT = Path(__file__).parents[3]
 HARBOR = Path(os.environ.get("PROGRAMSMITH_HARBOR_SCHEMAS", ROOT.parent / "shared" / "harbor-schemas"))
+METADATA = {
+    "format": 1, "tool": "rot", "target_language": "c", "source_language": "c", "licence": "MIT", "seal": "owner",
+    "reward": "binary", "threshold": 1.0, "public": 1, "held_out": 1, "families": 1,
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -77,6 +81,19 @@ def test_harbors_own_schema_accepts_it_and_knows_every_key(toml):
 def test_every_other_key_or_value_is_refused_by_its_place(toml, path, value):
     with pytest.raises(InputError, match=r"task\.toml: "):
         read_task(altered(toml, *path, value=value), SCHEMA)
+
+
+@pytest.mark.parametrize("owner_sealed", [False, True])
+def test_the_owners_secret_goes_to_the_verifier_and_to_the_solution_alone(owner_sealed):
+    facts = TaskFacts(
+        name="rot", description="", keywords=(), agent_seconds=1.0, verifier_seconds=1.0, build_seconds=1.0, cpus=1,
+        memory_mb=1, owner_sealed=owner_sealed, metadata=METADATA,
+    )  # fmt: skip
+    task = read_task(task_toml(facts), SCHEMA)
+    named = {name for name, section in task.items() if "PROGRAMSMITH_SECRET" in json.dumps(section)}
+    assert named == ({"verifier", "solution"} if owner_sealed else set())
+    if owner_sealed:
+        assert task["verifier"]["env"] == task["solution"]["env"] == {"PROGRAMSMITH_SECRET": "${PROGRAMSMITH_SECRET}"}
 
 
 def test_no_section_may_be_missing(toml):
