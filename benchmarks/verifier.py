@@ -68,6 +68,7 @@ class Row:
 ROWS = (
     Row(name="c_1ms", language="c", milliseconds=1, quick=300, cases=300),
     Row(name="c_10ms", language="c", milliseconds=10, quick=300, cases=300),
+    Row(name="c_1ms_static", language="c", milliseconds=1, quick=100, cases=100, static=True),
     Row(name="c_10ms_static", language="c", milliseconds=10, quick=100, cases=100, static=True),
     Row(name="python_1ms", language="python", milliseconds=1, quick=60, cases=300),
     Row(name="python_10ms", language="python", milliseconds=10, quick=100, cases=300),
@@ -89,7 +90,7 @@ class Amount:
 QUICK = Amount(
     quick=True,
     rounds=1,
-    scanned=frozenset({"c_10ms_static"}),
+    scanned=frozenset({"c_1ms_static", "c_10ms_static"}),
     runs=1,
     launches=launch.Plan(rounds=30, batch=60, batches=1, stable=30, runs=2),
 )

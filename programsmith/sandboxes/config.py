@@ -10,6 +10,7 @@ import hashlib
 import os
 import re
 import shutil
+import stat
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any
 
 from programsmith.errors import InfraError, PrerequisiteError
 from programsmith.payload.verifier.launcher import LauncherError, View
-from programsmith.payload.verifier.root import INSIDE_ID
+from programsmith.payload.verifier.root import DEVICE_LINKS, DEVICES, INSIDE_ID
 from programsmith.payload.verifier.server import Server
 from programsmith.payload.verifier.wire import DEVICE, Bind, Setup, encode_setup
 from programsmith.sandboxes.pid1 import compiled_init, compiled_server, python_init
@@ -120,6 +121,7 @@ def launcher_config(run_view: View, way: str = "auto") -> dict[str, Any]:
         "init": find_init(way if way in {"c", "python"} else "auto"),
         "uid": FIRST_UID,
         "stage": _stage_folder(),
+        "devices": _device_folder(),
         "view": view_to_json(run_view),
         "probe": {"view": view_to_json(python_view())},
     }
@@ -145,6 +147,29 @@ def _stage_folder() -> str:
     for number in range(8):
         (folder / f"tree{number}").mkdir(mode=0o755, exist_ok=True)
         (folder / f"file{number}").touch(mode=0o644)
+    return str(folder)
+
+
+@cache
+def _device_folder() -> str | None:
+    """A /dev to show as it is; None where devices cannot be made or used in the shared folder."""
+
+    def fill(place: Path) -> None:
+        for path in DEVICES:
+            node = place / Path(path).name
+            os.mknod(node, stat.S_IFCHR, os.stat(path).st_rdev)
+            node.chmod(0o666)
+        for path, target in DEVICE_LINKS:
+            (place / Path(path).name).symlink_to(target)
+        (place / "shm").mkdir()
+        open_folders(place)
+
+    key = hashlib.sha256(repr((DEVICES, DEVICE_LINKS)).encode()).hexdigest()[:16]
+    try:
+        folder = publish(f"dev-{key}", fill)
+        (folder / "null").write_bytes(b"?")
+    except OSError:
+        return None
     return str(folder)
 
 

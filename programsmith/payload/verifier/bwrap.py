@@ -1,9 +1,9 @@
 """The bubblewrap launcher: every launch in fresh namespaces, under an init of ours that is the first process inside.
 
-What holds the five properties: a root with nothing but the view and the request's mounts; own user, pid, network, ipc
-and uts namespaces; no capability, no-new-privileges, a system call filter, Landlock on execution; a work directory that
-is a tmpfs of its own; the init and everything below it die with the pid namespace. As root a launch becomes an
-ordinary user first, since process limits do not bind root.
+What holds the five properties: a root with nothing but the view and the request's mounts; own user, pid and uts
+namespaces, an empty network and an ipc namespace of the launch's or of its slot's; no capability, no-new-privileges, a
+system call filter, Landlock on execution; a work directory that is a tmpfs of its own; the init and everything below it
+die with the pid namespace. As root a launch becomes an ordinary user first, since process limits do not bind root.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from programsmith.payload.verifier.cgroup import Group, open_pool
-from programsmith.payload.verifier.host import children, crossable, has_ended
+from programsmith.payload.verifier.host import Ends, children, crossable, has_ended, pipes
 from programsmith.payload.verifier.isolated import IsolatedLauncher, Launch
 from programsmith.payload.verifier.launcher import View
 from programsmith.payload.verifier.root import DEVICES, DIRS, INSIDE_ID, links
@@ -24,6 +24,7 @@ from programsmith.payload.verifier.slots import Slots
 
 HIDDEN = "/run/init"  # where the init's files are until it starts the program
 _CAPABILITIES = ("CAP_SYS_ADMIN", "CAP_SETPCAP", "CAP_DAC_READ_SEARCH", "CAP_SYS_PTRACE")
+_OF_A_SLOT = {"--unshare-ipc", "--unshare-net"}
 _LINGER, _SILENCE = 0.02, 10.0  # seconds
 
 
@@ -38,6 +39,7 @@ class BwrapLauncher(IsolatedLauncher):
         counted = os.geteuid() == 0 and config.get("cgroup", True)
         super().__init__(config, Slots(open_pool() if counted else None, threads=True))
         self._fixed = tuple(_fixed_arguments(config, self._view))
+        self._fixed_apart = tuple(word for word in self._fixed if word not in _OF_A_SLOT)
 
     def _twin(self, config: dict[str, Any]) -> BwrapLauncher:
         return BwrapLauncher(config)
@@ -45,25 +47,26 @@ class BwrapLauncher(IsolatedLauncher):
     def _spawn(self, launch: Launch, request: int) -> _Bwrap:
         stages = dict(self._stages(launch))
         command = [*self._enter(launch, stages), *self._arguments(launch, stages)]
-        status, report = os.pipe()
+        ours, theirs = pipes()
         try:
             process = subprocess.Popen(
-                [*command, str(request), str(report)],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                bufsize=0,
-                pass_fds=(request, report),
+                [*command, str(request), str(theirs[-1])],
+                stdin=theirs[0],
+                stdout=theirs[1],
+                stderr=theirs[2],
+                pass_fds=(request, theirs[-1]),
                 cwd="/",
                 env={},
                 start_new_session=True,
             )
         except OSError:
-            os.close(status)
+            for fd in ours:
+                os.close(fd)
             raise
         finally:
-            os.close(report)
-        return _Bwrap(process, launch.slot.group, status)
+            for fd in theirs:
+                os.close(fd)
+        return _Bwrap(process, launch.slot.group, ours)
 
     def _enter(self, launch: Launch, stages: dict[str, str]) -> list[str]:
         """Command prefix that joins the groups, stages trees and becomes an ordinary user; nothing for a user."""
@@ -89,7 +92,8 @@ class BwrapLauncher(IsolatedLauncher):
 
     def _arguments(self, launch: Launch, stages: dict[str, str]) -> list[str]:
         around = launch.request.surroundings
-        words = [*self._fixed, "--hostname", around.hostname]
+        fixed = self._fixed_apart if launch.slot.apart and not launch.workspace else self._fixed
+        words = [*fixed, "--hostname", around.hostname]
         for bind in self._binds(launch):
             words += ["--bind" if bind.writable else "--ro-bind", stages.get(bind.source, bind.source), bind.target]
         if not launch.workspace:
@@ -98,29 +102,22 @@ class BwrapLauncher(IsolatedLauncher):
 
 
 class _Bwrap:
-    """A started bwrap, its pipes taken over."""
+    """A started bwrap, with our ends of its pipes."""
 
-    def __init__(self, process: subprocess.Popen[bytes], group: Group | None, status: int) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], group: Group | None, ours: Ends) -> None:
         self._process = process
         self._group = group
-        self.status = status
-        self.stdin, self.stdout, self.stderr = (
-            _taken(pipe) for pipe in (process.stdin, process.stdout, process.stderr)
-        )
+        self.stdin, self.stdout, self.stderr, self.status = ours
 
     def end(self, *, kill: bool, done: bool) -> str | None:
         """Wait for bwrap, killing it where it lingers; whoever holds the status pipe may outlive it."""
-        del done
         if kill or not has_ended(self._process, _LINGER):
             _kill(self._process)
+        elif done and self._process.returncode >= 0:
+            return None  # by itself bwrap ends only after the init, and with that all in its pid namespace
         if self._group:
             self._group.kill()
         return None
-
-
-def _taken(pipe: Any) -> int:
-    with pipe:
-        return os.dup(pipe.fileno())
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
@@ -145,10 +142,18 @@ def _fixed_arguments(config: dict[str, Any], view: View) -> Iterator[str]:
         yield from ("--setenv", name, value)
     for mount in view.mounts:
         yield from ("--ro-bind", mount.source, mount.target)
-    for path, target in links(view):
+    yield from _devices(config.get("devices"))
+    for path, target in view.links if config.get("devices") else links(view):
         yield from ("--symlink", target, path)
     for path in (*view.dirs, *DIRS):
         yield from ("--dir", path)
+    yield from ("--proc", "/proc", "--ro-bind", config["init"]["folder"], HIDDEN)
+
+
+def _devices(folder: str | None) -> Iterator[str]:
+    """/dev, from a folder that holds all of it where there is one: a mount takes a twentieth of a launch."""
+    if folder:
+        yield from ("--dev-bind", folder, "/dev")
+        return
     for path in DEVICES:
         yield from ("--dev-bind", path, path)
-    yield from ("--proc", "/proc", "--ro-bind", config["init"]["folder"], HIDDEN)

@@ -57,6 +57,16 @@ def _owner(path: str) -> int | None:
         return None
 
 
+Ends = tuple[int, int, int, int]
+"""Of the pipes of a launch: stdin, stdout, stderr, status."""
+
+
+def pipes() -> tuple[Ends, Ends]:
+    """New pipes of a launch: our ends, and theirs."""
+    stdin, stdout, stderr, status = (os.pipe() for _ in range(4))
+    return (stdin[1], stdout[0], stderr[0], status[0]), (stdin[0], stdout[1], stderr[1], status[1])
+
+
 def children(pid: int) -> list[int]:
     """Processes that `pid` started; empty where it is gone or the kernel does not list them."""
     try:

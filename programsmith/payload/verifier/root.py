@@ -7,10 +7,10 @@ from programsmith.payload.verifier.launcher import View
 INSIDE_ID = 1000
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/urandom")  # each costs a mount
 DIRS = ("/tmp", "/dev/shm")  # noqa: S108 - paths inside
-_DEVICE_LINKS = (("/dev/random", "urandom"), ("/dev/fd", "/proc/self/fd"), ("/dev/stdin", "/proc/self/fd/0"),
-                 ("/dev/stdout", "/proc/self/fd/1"), ("/dev/stderr", "/proc/self/fd/2"))  # fmt: skip
+DEVICE_LINKS = (("/dev/random", "urandom"), ("/dev/fd", "/proc/self/fd"), ("/dev/stdin", "/proc/self/fd/0"),
+                ("/dev/stdout", "/proc/self/fd/1"), ("/dev/stderr", "/proc/self/fd/2"))  # fmt: skip
 
 
 def links(view: View) -> tuple[tuple[str, str], ...]:
     """All symlinks of the root, as (path, target)."""
-    return (*view.links, *_DEVICE_LINKS)
+    return (*view.links, *DEVICE_LINKS)

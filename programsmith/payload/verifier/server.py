@@ -14,7 +14,7 @@ import subprocess
 from collections.abc import Callable
 
 from programsmith.payload.verifier.cgroup import Group
-from programsmith.payload.verifier.host import is_readable
+from programsmith.payload.verifier.host import Ends, is_readable, pipes
 from programsmith.payload.verifier.launcher import LauncherError
 
 _READY, _DEAD, _FAULT = b"R", b"D", b"F"
@@ -103,7 +103,7 @@ def _shown(said: bytes | None) -> str:
 class Launched:
     """A launch in the hands of a server, with our ends of its pipes."""
 
-    def __init__(self, server: Server, group: Group | None, ours: tuple[int, int, int, int]) -> None:
+    def __init__(self, server: Server, group: Group | None, ours: Ends) -> None:
         self._server = server
         self._group = group
         self.stdin, self.stdout, self.stderr, self.status = ours
@@ -129,9 +129,7 @@ class Servers:
         self, slot: int, group: Group | None, setup: Callable[[], bytes], asked: bytes, request: int
     ) -> Launched:
         """Launch what lies in the file `request`. Raises OSError, LauncherError."""
-        stdin, stdout, stderr, status = (os.pipe() for _ in range(4))
-        theirs = (stdin[0], stdout[1], stderr[1], status[1])
-        ours = (stdin[1], stdout[0], stderr[0], status[0])
+        ours, theirs = pipes()
         try:
             server = self._handed(slot, setup, asked, (*theirs, request))
         except (OSError, LauncherError):

@@ -2,7 +2,8 @@
 
 In: the pool of groups. Out: slots, taken by one launch at a time. Joining a group for each launch would cost more than
 the launch: where the kernel lets a thread be a member, a slot has a thread that joined once, and what it starts is born
-in the group.
+in the group. It is born in an empty network and ipc namespace of the slot's as well: nothing stays behind in those, for
+a case may make neither a socket nor a queue.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from typing import TypeVar
 from programsmith.payload.verifier.cgroup import Group, Pool
 
 T = TypeVar("T")
+_NEW_IPC, _NEW_NETWORK = 0x08000000, 0x40000000
 
 
 class Slot:
-    """One place. `joined` says that what `do` starts is in the group already."""
+    """One place. Where it has `joined`, what `do` starts is born in its group; where it is `apart`, in its spaces."""
 
     def __init__(self, index: int, group: Group | None, *, thread: bool) -> None:
         self.index = index
@@ -28,6 +30,7 @@ class Slot:
         self._thread = ThreadPoolExecutor(1) if self.joined else None
         if self._thread and group:
             self._thread.submit(group.join_thread).result()
+        self.apart = self._thread is not None and self._thread.submit(_leave).result()
 
     def do(self, work: Callable[[], T]) -> T:
         """Do the work of a launch; when it is interrupted, what it started is killed first."""
@@ -47,6 +50,13 @@ class Slot:
             self._thread.shutdown()
         if self.group:
             self.group.remove()
+
+
+def _leave() -> bool:
+    """Give the calling thread an empty network and ipc namespace; whether the kernel let it."""
+    import ctypes  # only launches over bwrap come here, and every start would wait for it
+
+    return bool(ctypes.CDLL(None).unshare(_NEW_IPC | _NEW_NETWORK) == 0)
 
 
 class Slots:

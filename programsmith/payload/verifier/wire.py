@@ -10,6 +10,7 @@ import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntFlag
+from functools import lru_cache
 from typing import NamedTuple
 
 from programsmith.payload.verifier.model import FileEntry
@@ -139,6 +140,12 @@ def _list(values: Iterable[bytes]) -> bytes:
     return _number(len(items)) + b"".join(items)
 
 
+@lru_cache(maxsize=1024)
+def _word(value: str) -> bytes:
+    """A path or name of ours; most are the same in every launch."""
+    return _text(_path(value))
+
+
 def _path(value: str) -> bytes:
     return value.encode("utf-8", "surrogateescape")
 
@@ -188,13 +195,13 @@ def encode_order(order: Order) -> bytes:
                 len(limits),
             ),
             *limits,
-            *[_text(_path(text)) for text in (order.hidden, order.work, order.cwd, order.program)],
+            *[_word(text) for text in (order.hidden, order.work, order.cwd, order.program)],
             *_bytes(order.filter),
-            _text(_path(order.hostname)),
+            _word(order.hostname),
             _list(order.argv),
             _list([name + b"=" + value for name, value in order.env]),
             _number(len(order.paths)),
-            *[_number(rights) + _text(_path(path)) for rights, path in order.paths],
+            *[_number(rights) + _word(path) for rights, path in order.paths],
             _list(map(_path, order.places)),
             *_files(order.files),
         )
