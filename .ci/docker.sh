@@ -5,6 +5,8 @@
 # `docker.sh reason` says on stdout why this machine cannot run them at all, and nothing where it can.
 set -euo pipefail
 . "$(dirname "$0")/engine.sh"
+tools+=(docker-registry)
+packages+=(docker-registry)
 
 if [ "$1" = reason ]; then
   reason

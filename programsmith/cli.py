@@ -61,12 +61,7 @@ def _parser() -> Parser:
         reading.epilog = "\n".join(["examples:", *(f"  programsmith {line}" for line in verb.examples), "", ANSWERED])
         reading.formatter_class = argparse.RawDescriptionHelpFormatter
         reading.add_argument("--json", action="store_true", help="one JSON object, as docs/verbs.md says")
-    _with_words(verbs, "export", EXPORT, "format=tar")
-    verifying = verbs.add_parser("verify", help=VERIFY, description=VERIFY, epilog=VERIFIED)
-    verifying.add_argument("words", nargs="*", metavar="PATH", help="a folder or a tar of one exported task")
-    verifying.add_argument("--run", action="store_true", help="grade its solution and nothing at all too")
-    verifying.add_argument("--key", help="a trusted public key, or a file of it")
-    verifying.add_argument("--json", action="store_true", help="one JSON object, as docs/label.md says")
+    _add_exports(verbs)
     listing = _with_words(verbs, "list", "the specs and how they stand")
     listing.add_argument("--all", action="store_true", help="their tasks too")
     listing.add_argument("-s", "--status", action="store_true", help="R would run, U up to date")
@@ -96,6 +91,19 @@ def _add_builds(verbs: argparse._SubParsersAction[Parser]) -> None:
     proving = _with_words(verbs, "prove", PROVE, "sandbox=docker or sandbox=bubblewrap")
     proving.add_argument("-n", "--workers", type=int, help="blocks and cases at a time (default: one per processor)")
     proving.epilog = PROVED
+
+
+def _add_exports(verbs: argparse._SubParsersAction[Parser]) -> None:
+    """The verbs over exported tasks."""
+    exporting = _with_words(verbs, "export", EXPORT, "format=tar, registry=HOST/NAME")
+    exporting.add_argument(
+        "--with-base", action="store_true", help="carry the root file systems that images start from"
+    )
+    verifying = verbs.add_parser("verify", help=VERIFY, description=VERIFY, epilog=VERIFIED)
+    verifying.add_argument("words", nargs="*", metavar="PATH", help="a folder or a tar of one exported task")
+    verifying.add_argument("--run", action="store_true", help="grade its solution and nothing at all too")
+    verifying.add_argument("--key", help="a trusted public key, or a file of it")
+    verifying.add_argument("--json", action="store_true", help="one JSON object, as docs/label.md says")
 
 
 def _with_words(verbs: argparse._SubParsersAction[Parser], name: str, what: str, more: str = "tasks") -> Parser:
@@ -130,7 +138,7 @@ def _read(options: argparse.Namespace) -> Exit:
 def _export(options: argparse.Namespace) -> Exit:
     from programsmith.compiler.verbs.export import export
 
-    return export(options.words, Path.cwd())
+    return export(options.words, Path.cwd(), with_base=options.with_base)
 
 
 def _verify(options: argparse.Namespace) -> Exit:

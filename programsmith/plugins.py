@@ -55,7 +55,7 @@ def _verb(name: str, purpose: str, words: str) -> type[Verb]:
 
 
 Plan, Status, Explain, Changed, Report = (_verb(name, verb.what, usage(name)) for name, verb in READING.items())
-Export = _verb("export", EXPORT, "spec=NAME_OR_FILE[,…] format=tar")
+Export = _verb("export", EXPORT, "[spec=NAME_OR_FILE[,…]] [format=tar] [registry=HOST/NAME] [--with-base]")
 Verify = _verb("verify", VERIFY, "PATH [--run] [--key KEY] [--json]")
 Prove = _verb("prove", PROVE, "sandbox=docker|bubblewrap [spec=NAME_OR_FILE[,…]] [-n WORKERS]")
 Yield = _verb("yield", YIELD, "[spec=NAME_OR_FILE[,…]]")

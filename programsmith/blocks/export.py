@@ -1,8 +1,8 @@
 """export: the bundle with its provenance, on the shelf of dist/ that the verdict names.
 
-In: bundle, manifest, environment, verdict, lock, source, pool and all records. Out: dist/<shelf>/<name>/ whole, with
-[metadata.programsmith] filled in, provenance.json, the licence texts, the manifest of all that and its signature;
-dist/dataset.toml. The same inputs and the same signer give the same bytes.
+In: bundle, manifest, environment, verdict, lock, source, pool and all records, what a registry has of it. Out:
+dist/<shelf>/<name>/ whole, with [metadata.programsmith] filled in, provenance.json, the licence texts, the manifest of
+all that and its signature; dist/dataset.toml. The same inputs and the same signer give the same bytes.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from programsmith.bundle.dataset import remove_others, update
 from programsmith.bundle.harbor import ORGANISATION, read_task, task_digest, with_metadata
 from programsmith.bundle.label import label, proof_rows
 from programsmith.bundle.manifest import Manifest
+from programsmith.bundle.provided import PROVIDED, Provided, provide
 from programsmith.bundle.signature import MANIFEST, SIGNATURE, manifest, signature
 from programsmith.bundle.tree import plain, read_bundle, write_bundle
 from programsmith.job import Job
@@ -37,10 +38,13 @@ def run(job: Job) -> Outcome:
     lock, judged = codec.load(job.inputs["lock.json"], Lock), codec.load(job.inputs["r/manifest.json"], Manifest)
     files, name = read_bundle(job.inputs["r/bundle/"]), job.spec("name", str)
     toml = with_metadata(files["task.toml"].content, label(name, verdict, lock, judged, job.records))
-    read_task(toml, packaged_schema("harbor_task"))
     files["task.toml"] = FileEntry(b"task.toml", "file", 0o644, toml)
+    given = _pushed(job, judged)
+    files = files if given is None else provide(files, given, {})
+    read_task(files["task.toml"].content, packaged_schema("harbor_task"))
     digest = task_digest({path: e.content for path, e in files.items()})
-    extra = [*_licences(job), _file("provenance.json", _readable(_provenance(job, verdict, digest)))]
+    proof = _provenance(job, verdict, digest) | ({} if given is None else {PROVIDED: codec.encode(given)})
+    extra = [*_licences(job), _file("provenance.json", _readable(proof))]
     extra += _signed(job, f"{ORGANISATION}/{name}", [*files.values(), *extra])
     write_bundle(job.outputs[DIST], [*files.values(), *extra])
     place = _place(job)
@@ -51,6 +55,12 @@ def run(job: Job) -> Outcome:
         reason=f"{verdict.outcome.value}: {place.relative_to(job.dist).as_posix()}",
         evidence={"path": place.relative_to(job.dist).as_posix(), "digest": digest, "files": len(files) + len(extra)},
     )
+
+
+def _pushed(job: Job, judged: Manifest) -> Provided | None:
+    """What a registry has of this bundle, by the digests that it told."""
+    found = job.spec("pushed", dict)
+    return codec.decode(Provided, found["provided"]) if found.get("bundle") == judged.tree else None
 
 
 def _signed(job: Job, task: str, entries: list[FileEntry]) -> list[FileEntry]:

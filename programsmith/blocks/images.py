@@ -129,7 +129,7 @@ def _contained(job: Job, target: Toolchain, base: Base, profile: str) -> Places:
         built = images.bundle_image(bundle, side, base, more_packages=bool(manifest.build_packages))
         found[side] = images.examined(bundle, side, built, rule, profile)
         job.say(f"{side}: {built}, content {found[side].digest}")
-    facts = {"kind": DOCKER, "fingerprint": _digest([found[Side.VERIFIER].digest, _digest(profile)])}
+    facts = {"kind": DOCKER, "fingerprint": images.fingerprint(found[Side.VERIFIER].digest, profile)}
     record = {
         **facts,
         "base": base.tag,

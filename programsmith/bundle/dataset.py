@@ -10,7 +10,7 @@ import fcntl
 import os
 import shutil
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,8 @@ from programsmith.errors import InputError
 
 SHELVES = ("", "drafts", "easy", "hard")
 """Folders of dist/ that hold tasks, the first being dist/ itself."""
+WITH_BASE = "with-base"
+"""The folder of dist/ that holds tasks with the root file systems that their images are made on."""
 NAME = "dataset.toml"
 COMPLETE = "provenance.json"
 
@@ -49,9 +51,9 @@ def listed(path: str, folder: Path) -> tuple[str, Listed]:
 def update(dist: Path, added: Path, place: Path) -> None:
     """Write dist/dataset.toml with everything in dist/ and the task in `added`, which will lie at `place`.
 
-    A tar of what lay there goes.
+    Other forms of what lay there go.
     """
-    _remove_tar(place)
+    _remove(forms(dist, place))
     with _held(dist):
         rows = dict(_present(dist, skip=place.name))
         name, row = listed(place.relative_to(dist).as_posix(), added)
@@ -64,20 +66,29 @@ def tar_of(place: Path) -> Path:
     return place.with_name(f"{place.name}.tar")
 
 
+def forms(dist: Path, place: Path) -> list[Path]:
+    """What there is of the other forms of the task at `place`: its tar, and what carries the bases."""
+    carried = dist / WITH_BASE / place.name
+    folders = [carried] if (carried / COMPLETE).is_file() else []
+    return [*folders, *(made for made in (tar_of(place), tar_of(carried)) if made.is_file())]  # a task may be called so
+
+
 def remove_others(dist: Path, place: Path) -> bool:
-    """Remove the same task, and its tar, wherever an earlier verdict left it but at `place`; whether there was one."""
+    """Remove the same task, and its other forms, wherever it was left but at `place`; whether there was one."""
     others = [folder for shelf in SHELVES if (folder := dist / shelf / place.name) != place]
     gone = [folder for folder in others if (folder / COMPLETE).is_file()]
-    for folder in others:
-        _remove_tar(folder)
+    _remove([tar for folder in others if (tar := tar_of(folder)).is_file()])
     for folder in gone:
-        shutil.rmtree(folder)
+        _remove([folder, *forms(dist, folder)])
     return bool(gone)
 
 
-def _remove_tar(place: Path) -> None:
-    if tar_of(place).is_file():  # a task may be called so
-        tar_of(place).unlink(missing_ok=True)
+def _remove(there: Iterable[Path]) -> None:
+    for path in there:
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def withdraw(dist: Path, place: Path) -> None:

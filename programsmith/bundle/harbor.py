@@ -86,7 +86,6 @@ def task_toml(facts: TaskFacts) -> bytes:
             "verifier": {
                 "environment_mode": "separate",
                 "timeout_sec": float(math.ceil(facts.verifier_seconds)),
-                "user": "root",
                 **secret,
                 "environment": {**place, "workdir": "/tests"},
             },

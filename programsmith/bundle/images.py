@@ -7,6 +7,7 @@ public one where somebody fetched it. Refused: an engine that has neither, with 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,14 +16,14 @@ from typing import Any
 
 from programsmith.bundle.tree import read_bundle
 from programsmith.errors import InfraError, PrerequisiteError
-from programsmith.payload.verifier.model import FileEntry
+from programsmith.payload.verifier.model import FileEntry, canonical
 from programsmith.sandboxes.base import Image
 from programsmith.sandboxes.docker_archives import take
 from programsmith.sandboxes.docker_container import Plan, create, remove_container
 from programsmith.sandboxes.docker_images import build_image, content_digest, context_digest
 from programsmith.sandboxes.docker_used import BUNDLE
 from programsmith.sandboxes.engine import find_image
-from programsmith.toolchains.bases import COMPILER, base_tag, command
+from programsmith.toolchains.bases import COMPILER, agent_tag, base_tag, command
 from programsmith.toolchains.model import Toolchain
 
 NO_NETWORK, HOST_NETWORK = "none", "host"
@@ -45,22 +46,24 @@ SHOWN = {Side.AGENT: ("/app", "app/"), Side.VERIFIER: ("/tests", "")}
 class Base:
     """A base that the engine has. `whole` says that it holds every package that a bundle's Dockerfiles ask for.
 
-    `compiler` is the image, of the same kind, in which the launch server is compiled.
+    `agent` is what the agent's image is made on; `compiler` the image in which the launch server is compiled.
     """
 
     tag: str
     id: str
     whole: bool
+    agent: str
     compiler: str
 
 
 def find_base(target: Toolchain, suite: str) -> Base | None:
     """The base for a language; None where the engine has none. Raises PrerequisiteError (no engine), InfraError."""
     public, own = target.public_base, base_tag(target.language, suite)
-    for tag, compiler, whole in ((own, base_tag(COMPILER, suite), True), (public, public, False)):
+    makings = ((own, agent_tag(target.language, suite), base_tag(COMPILER, suite), True), (public,) * 3 + (False,))
+    for tag, agent, compiler, whole in makings:
         found = find_image(tag)
-        if found is not None and find_image(compiler) is not None:
-            return Base(tag=tag, id=str(found.id), whole=whole, compiler=compiler)
+        if found is not None and all(map(find_image, (agent, compiler))):
+            return Base(tag=tag, id=str(found.id), whole=whole, agent=agent, compiler=compiler)
     return None
 
 
@@ -99,7 +102,7 @@ def bundle_image(bundle: Path, side: Side, base: Base, *, more_packages: bool) -
 
 def build_arguments(side: Side, base: Base) -> dict[str, str]:
     """The images that one side's Dockerfile is built on, by its argument."""
-    return {"BASE": base.tag} | ({"COMPILER": base.compiler} if side is Side.VERIFIER else {})
+    return {"BASE": base.agent} if side is Side.AGENT else {"BASE": base.tag, "COMPILER": base.compiler}
 
 
 def context(bundle: Path, side: Side) -> list[FileEntry]:
@@ -123,6 +126,12 @@ def examined(bundle: Path, side: Side, image: str, rule: Mapping[str, Any], prof
         raise InfraError(f"the {side}'s image is not what the bundle holds: {odd!r} in {place} differs")
     digest = content_digest(found, [*rule["machine"], *rule["volatile"]])
     return Image(id=image, digest=digest, profile=profile)
+
+
+def fingerprint(verifier: str, profile: str) -> str:
+    """What tells a place in containers from another: what the verifier's image holds, and the system call policy."""
+    policy = hashlib.sha256(canonical(profile)).hexdigest()
+    return hashlib.sha256(canonical([verifier, policy])).hexdigest()
 
 
 def _files(image: str, place: str) -> tuple[FileEntry, ...]:

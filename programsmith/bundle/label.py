@@ -18,6 +18,7 @@ from typing import Any
 from programsmith import __version__
 from programsmith.bundle.harbor import dump_toml, task_digest
 from programsmith.bundle.manifest import Manifest, digests
+from programsmith.bundle.provided import as_judged, provided
 from programsmith.errors import InputError, boundary
 from programsmith.payload.verifier.model import FileEntry, canonical
 from programsmith.payload.verifier.plan import decode_plan
@@ -130,7 +131,7 @@ def disagreements(files: Mapping[str, FileEntry]) -> list[Difference]:
             for key, value in wanted.items()
             if _at(said, key) != value
         ]
-        return found + list(_of_tree(files, proof["bundle"]))
+        return found + list(_of_tree(files, proof))
 
 
 def _present(values: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
@@ -212,13 +213,14 @@ def _posterior(calibration: Mapping[str, Any]) -> dict[tuple[str, ...], Any]:
     return wanted
 
 
-def _of_tree(files: Mapping[str, FileEntry], proof: Mapping[str, Any]) -> Iterator[Difference]:
+def _of_tree(files: Mapping[str, FileEntry], whole: Mapping[str, Any]) -> Iterator[Difference]:
     """The bundle that was judged is the one that lies here: its files and its digests."""
-    own = {path: e for path, e in files.items() if belongs(path)}
+    proof, own = whole["bundle"], {path: e for path, e in files.items() if belongs(path)}
     task = task_digest({path: e.content for path, e in own.items()})
     if task != proof["task"]:
         yield Difference(path=f"{PROOF}: bundle.task", wanted=task, got=_shown(proof["task"]))
-    own[TASK] = FileEntry(TASK.encode(), "file", 0o644, unlabelled(files[TASK].content))
+    own = as_judged(own, provided(whole))
+    own[TASK] = FileEntry(TASK.encode(), "file", 0o644, unlabelled(own[TASK].content))
     tree, now = digests(own.values())
     for path in sorted(now.keys() | proof["files"].keys()):
         if now.get(path) != proof["files"].get(path):

@@ -17,7 +17,8 @@ from programsmith.compiler.events import Tell
 from programsmith.compiler.passes import assumed, outcome_of, recorded, turn_of, walk_of
 from programsmith.compiler.paths import Project
 from programsmith.compiler.plan import STEPS, Step
-from programsmith.compiler.proven import proofs
+from programsmith.compiler.proven import decided, proofs
+from programsmith.compiler.pushed import pushed
 from programsmith.compiler.slices import Blocks, RuleFiles, json_digest, launches
 from programsmith.compiler.storage import action_cache, signing_key
 from programsmith.compiler.turn import Subject, Turn
@@ -75,6 +76,10 @@ class Compiler:
             return []
         return list(self.rules(project.root).load("toolchains")["host"])
 
+    def decided(self, rules: RuleFiles) -> str:
+        """What decides a proof in another backend besides the bundle."""
+        return decided(self.steps, rules, self._blocks)
+
     def subject(self, project: Project, path: Path, workers: int = 1, tell: Tell | None = None) -> Subject:
         """The spec at `path`, read and checked. Raises InputError."""
         spec = load_spec(path, project.root)
@@ -83,7 +88,12 @@ class Compiler:
         return Subject(
             folder=folder,
             files=spec.files,
-            values={**spec.values, "approved": approvals(folder), "proven": proofs(folder)},
+            values={
+                **spec.values,
+                "approved": approvals(folder),
+                "proven": proofs(folder, lambda: self.decided(rules)),
+                "pushed": pushed(folder),
+            },
             rules=rules,
             blocks=self._blocks,
             route=self._route or Routes(rules.load("routes")).go,

@@ -116,6 +116,11 @@ class Folder:
         return self.root / "proven.json"
 
     @property
+    def pushed(self) -> Path:
+        """What was pushed of it to a registry."""
+        return self.root / "pushed.json"
+
+    @property
     def origins(self) -> Path:
         """What stood behind the causes of its blocks when they ran."""
         return self.root / "origins.json"

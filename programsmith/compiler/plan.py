@@ -17,7 +17,7 @@ class Step:
     """One block's row. `spec` and `rules` are the slice: exactly what the block may read, and does.
 
     Below `approved` lies no field of the file but what a person accepted of a block's proposals; `proven` is where the
-    spec was proven besides its own build.
+    spec was proven besides its own build, `pushed` what a registry has of it.
 
     `payload` names folders of payload/ whose bytes the block puts into its outputs or runs. `outside` names spec
     fields that hold a path of the project whose content is an input. `records` are the blocks whose records it gets, as
@@ -263,7 +263,7 @@ STEPS: tuple[Step, ...] = (
         ),
         writes=("dist/",),
         says=(Word.EXPORTED,),
-        spec=("name",),
+        spec=("name", "pushed"),
         records=EVERY,
         per_revision=True,
     ),

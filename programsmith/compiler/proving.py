@@ -16,30 +16,24 @@ from pathlib import Path
 from typing import Any
 
 from programsmith.compiler import proven
-from programsmith.compiler.builds import Ways, build_asked
 from programsmith.compiler.compile import Compiler
 from programsmith.compiler.events import Event, Kind
 from programsmith.compiler.faults import Caught
+from programsmith.compiler.finished import built, rebuilt
 from programsmith.compiler.loader import asked_specs
 from programsmith.compiler.lock import check_premises, held
-from programsmith.compiler.outlook import outlook
 from programsmith.compiler.paths import Folder, Project
-from programsmith.compiler.revision import EXPORTED
-from programsmith.compiler.slices import Steady
+from programsmith.compiler.proven import CONTROLS, PLACE, PROVING
 from programsmith.compiler.turn import Turn
 from programsmith.compiler.view import Plain
 from programsmith.errors import Exit, InputError
 from programsmith.job import Tracked
 from programsmith.records import codec
 from programsmith.records.outcome import Outcome, Record
-from programsmith.records.verdict import Verdict
 from programsmith.sandboxes.base import BUBBLEWRAP, DOCKER
 
 WORD = "sandbox"
 KINDS = (DOCKER, BUBBLEWRAP)
-PLACE, CONTROLS = "images", "sanity"
-PROVING = (PLACE, CONTROLS, "static")
-"""What is run again, in this order: the place, the controls, the checks."""
 COMPARED = ("reward", "word", "held_out_passed", "public_passed", "failing")
 """What a control must come to in either backend."""
 DIGITS = 12
@@ -83,7 +77,7 @@ class Proving:
         """Prove one spec and print how it went. Whatever it meets is told and becomes the code."""
         folder, code = self._project.folder(path.stem), Exit.OK
         with Caught(folder.root / "logs", path.stem) as caught:
-            revision = self._built(path, folder)
+            revision = built(self._compiler, self._project, path, "prove").revision
             with held(folder):
                 turns = self._turns(path, revision)
                 own = recorded(turns[PLACE])
@@ -95,18 +89,18 @@ class Proving:
                     self._say(path, "unproven", str(self._log(folder)))
                     code = Exit.ENDED
                 else:
-                    proven.keep(folder, self._kind, own.inputs[proven.BUNDLE], fingerprint)
+                    proven.keep(folder, self._kind, self._proof(own, fingerprint))
                     self._new.append(path.stem)
                     self._say(path, "proven", f"{self._kind} {fingerprint[:DIGITS]}")
         return code if caught.code is None else caught.code
 
     def record(self) -> Exit:
-        """Build what reads the new proofs. How a spec ended was known: only what kept it from that counts."""
-        if not self._new:
-            return Exit.OK
-        words = [f"spec={','.join(self._new)}"]
-        code = build_asked(words, self._project.root, Ways(compiler=self._compiler, workers=self._workers))
-        return Exit.OK if code is Exit.ENDED else code
+        """Build what reads the new proofs."""
+        return rebuilt(self._compiler, self._project, self._new, self._workers)
+
+    def _proof(self, own: Record, fingerprint: str) -> dict[str, str]:
+        today = self._compiler.decided(self._compiler.rules(self._project.root))
+        return {"bundle": own.inputs[proven.BUNDLE], "fingerprint": fingerprint, "decided": today}
 
     @staticmethod
     def _say(path: Path, word: str, text: str) -> Exit:
@@ -115,21 +109,6 @@ class Proving:
 
     def _log(self, folder: Folder) -> Path:
         return folder.root / "logs" / f"prove.{self._kind}.log"
-
-    def _built(self, path: Path, folder: Folder) -> int:
-        """The revision that the spec's verdict is about. Raises InputError where it is not built, or left no bundle."""
-        found = outlook(self._compiler.over(Steady), self._project, path)
-        if found.fault is not None:
-            raise found.fault
-        stale = next((p.name for p in found.prospects if p.would_run), None)
-        if stale is not None:
-            raise InputError(
-                f"prove: {path.stem} is not up to date, {stale} would run; run: programsmith build spec={path.stem}"
-            )
-        verdict = codec.load(folder.verdict, Verdict)
-        if verdict.outcome not in EXPORTED:
-            raise InputError(f"prove: the verdict of {path.stem} is {verdict.outcome}; wanted one that left a bundle")
-        return verdict.revision
 
     def _turns(self, path: Path, revision: int) -> dict[str, Turn]:
         """The turns of that revision which prove it, by block."""

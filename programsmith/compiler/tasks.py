@@ -15,7 +15,7 @@ from typing import Any, TextIO
 from doit.exceptions import TaskFailed
 from doit.task import Task
 
-from programsmith.bundle.dataset import tar_of
+from programsmith.bundle.dataset import forms
 from programsmith.compiler.action import act, remove
 from programsmith.compiler.signature import Signature, sign, unchanged
 from programsmith.compiler.slices import changes
@@ -124,7 +124,7 @@ class Shown(Task):  # type: ignore[misc]
         """Remove what the task published, or only say what that is."""
         place = self.attempt.turn.exported
         there = [path for path in self.attempt.targets().values() if os.path.lexists(path)]
-        there += [tar_of(place)] if place and tar_of(place).is_file() else []
+        there += forms(self.attempt.turn.subject.folder.project.dist, place) if place else []
         for path in () if dryrun else there:
             remove(path)
         if there:

@@ -7,7 +7,7 @@ again from the bytes that lie there: digests, signature, label, seals, and with 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -16,11 +16,12 @@ from typing import Any
 from programsmith.bundle.label import ODD, PROOF, SEALS, Difference, belongs, disagreements
 from programsmith.bundle.manifest import Manifest, digests
 from programsmith.bundle.present import Present
+from programsmith.bundle.provided import provided
 from programsmith.bundle.regrade import WANTED, regrade
 from programsmith.bundle.render import CANARIES, canary
 from programsmith.bundle.signature import MANIFEST, SIGNATURE, Named, read_manifest, signer
 from programsmith.bundle.tree import APP, write_bundle
-from programsmith.checks import harbor_validity, sealing, verifier_program
+from programsmith.checks import consumers, harbor_validity, sealing, verifier_program
 from programsmith.checks.base import Row, Scene
 from programsmith.errors import Exit, InputError, PrerequisiteError, ProgramSmithError, boundary
 from programsmith.payload.verifier.plan import decode_plan, decode_policy
@@ -30,6 +31,7 @@ from programsmith.records.lock import Lock
 from programsmith.rulebook.load import packaged_schema
 
 ABSENT = "nothing"
+LABEL, SUBMISSIONS = "label", "submissions"
 
 
 class State(StrEnum):
@@ -66,15 +68,26 @@ def lines(found: Present, asked: Asked, folder: Path) -> Iterator[Line]:
     """Every line about what was found, each as soon as it is known. `folder` is empty and takes copies."""
     said = [_looked("files", lambda: files_line(found)), _looked("signature", lambda: _signature(found, asked.key))]
     yield from said
-    bundle = folder / "bundle"
-    write_bundle(bundle, [e for path, e in found.files.items() if belongs(path)])
+    bundle, own = folder / "bundle", _without_roots(found)
+    write_bundle(bundle, [e for path, e in own.files.items() if belongs(path)])
     mine = replace(asked, secret=asked.secret if _owners(found) else None)
     for name, look in LOOKS.items():
-        line = _looked(name, lambda look=look: look(found, mine, bundle))  # type: ignore[misc]
+        seen = found if name == LABEL else own
+        line = _looked(name, lambda look=look, seen=seen: look(seen, mine, bundle))  # type: ignore[misc]
         said.append(line)
         yield line
     if asked.run:
-        yield from _graded(found, mine, bundle, holds=all(line.state is not State.DIFFERS for line in said))
+        yield from _graded(own, mine, bundle, holds=all(line.state is not State.DIFFERS for line in said))
+
+
+def _without_roots(found: Present) -> Present:
+    """What was found but for root file systems: what is in them is for the signature alone to say."""
+    try:
+        given = provided(json.loads(found.files[PROOF].content))
+    except ODD:
+        return found
+    roots = given.roots if given else ()
+    return replace(found, files={path: e for path, e in found.files.items() if path not in roots})
 
 
 def exit_of(said: list[Line]) -> Exit:
@@ -160,13 +173,23 @@ def _sealing(found: Present, asked: Asked, bundle: Path) -> Line:
     if _owners(found) and asked.secret is None:
         text = f"for this bundle, by its owner; whether it opens cannot be said without the secret in {SECRET_NAME}"
         return Line(name="sealing", state=State.UNPROVEN, text=text)
-    given = {check["id"]: check.get("parameters", {}) for check in asked.rules("checks")["checks"]}
-    return _checked("sealing", sealing.run(_scene(found, asked, bundle), given["sealing"]), "two sealed parts")
+    row = sealing.run(_scene(found, asked, bundle), _parameters(asked, "sealing"))
+    return _checked("sealing", row, "two sealed parts")
+
+
+def _consumers(found: Present, asked: Asked, bundle: Path) -> Line:
+    return _checked("consumers", consumers.run(_scene(found, asked, bundle), _parameters(asked, "consumers")), "")
+
+
+def _parameters(asked: Asked, check: str) -> Mapping[str, Any]:
+    """What the rule tells a check; nothing where the rule does not list it."""
+    return next((row.get("parameters", {}) for row in asked.rules("checks")["checks"] if row["id"] == check), {})
 
 
 LOOKS: dict[str, Callable[[Present, Asked, Path], Line]] = {
-    "label": _label,
+    LABEL: _label,
     "harbor": _harbor,
+    "consumers": _consumers,
     "verifier": _verifier,
     "sealing": _sealing,
 }
@@ -241,12 +264,20 @@ def _graded(found: Present, asked: Asked, bundle: Path, *, holds: bool) -> Itera
             raise PrerequisiteError(f"sealed by its owner: give the secret as hexadecimal digits in {SECRET_NAME}")
         with boundary(InputError, "not formed as an export is", *ODD, OSError):
             proof = json.loads(found.files[PROOF].content)
-            grades = regrade(bundle, proof, asked.rules, bundle.parent, asked.secret)
+            got_all = regrade(bundle, proof, asked.rules, bundle.parent, asked.secret)
     except ProgramSmithError as fault:
-        yield from (Line(name=name, state=State.NOT_RUN, text=str(fault), exit=fault.exit) for name in WANTED)
+        names = (*WANTED, SUBMISSIONS)
+        yield from (Line(name=name, state=State.NOT_RUN, text=str(fault), exit=fault.exit) for name in names)
         return
     for name, wanted in WANTED.items():
-        got = grades[name]
+        got = got_all.grades[name]
         text = f"reward {got.reward:g}, {got.word}: {got.reason}"
         wrong = Difference(path=name, wanted=f"reward {wanted:g}", got=f"reward {got.reward:g}")
         yield _of(name, [wrong] if got.reward != wanted else [], text, text)
+    odd = [
+        Difference(path=name, wanted="the verdict that the task tells of it", got=fault)
+        for name, fault in got_all.submissions.items()
+        if fault
+    ]
+    count = f"{len(got_all.submissions)} sealed submissions"
+    yield _of(SUBMISSIONS, odd, f"{count} get what they must", f"{len(odd)} of {count} get something else")

@@ -25,7 +25,10 @@ KNOWN = re.compile(
     r"|trial|trials|agent (script|folder)|record \S+"
 )
 """Names of causes, beside the artifacts that a turn reads."""
-BESIDES = (".doit.db", ".doit.db-journal", ".doit.db-wal", "approved.json", "proven.json", "verdict.json")
+BESIDES = (
+    *(".doit.db", ".doit.db-journal", ".doit.db-wal"),
+    *("approved.json", "proven.json", "pushed.json", "verdict.json"),
+)
 
 
 def unwatched(turn: Turn, causes: Collection[str]) -> list[str]:

@@ -17,7 +17,8 @@ from programsmith.rulebook.load import Rulebook
 from programsmith.spec.model import Spec
 
 ORIGINS = ("git", "path", "archive")
-RESERVED = ("store", "ledger", "logs", "drafts", "easy", "hard", "dataset.toml")  # other things in cache/ and dist/
+RESERVED = ("store", "ledger", "logs", "drafts", "easy", "hard", "with-base", "dataset.toml")
+"""Other things in cache/ and dist/."""
 WITH_MODEL = ("claude-code", "codex", "gemini-cli", "mini-swe-agent")
 WITHOUT_MODEL = ("nop", "oracle", "scripted")
 PRICE = "the dollars that a trial costs at most, 0 where its model is free"

@@ -1,8 +1,9 @@
-"""Base images without a registry: made from the distribution's packages, one per language.
+"""Base images without a registry: made from the distribution's packages, two per language.
 
 `python -m programsmith.toolchains.bases LANGUAGE…`, as root on a Debian machine with debootstrap and a Docker engine.
-In: rules/containers.yaml and rules/toolchains.yaml. Out: an image per language, and of C in any case, whose tag
-`base_tag` tells; one that is there is not made again. Two makings from the same archive have the same content digest.
+In: rules/containers.yaml and rules/toolchains.yaml. Out: per language a base of verifiers and, on top of it, one of
+agents, and of C the first in any case; `base_tag` and `agent_tag` tell their tags; one that is there is not made again.
+What an agent works with besides stays out of verifiers. Two makings from the same archive have the same content digest.
 Nothing of this machine goes in: neither its name, nor its resolver, nor a log.
 """
 
@@ -13,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -35,18 +36,18 @@ _SAYS = 2000  # characters of a log that an error shows
 
 
 def base_tag(language: str, suite: str) -> str:
-    """The tag of a language's base."""
+    """The tag of a language's base: what its verifiers are made on."""
     return f"{REPOSITORY}-{language}:{suite}"
+
+
+def agent_tag(language: str, suite: str) -> str:
+    """The tag of what a language's agents are made on."""
+    return f"{REPOSITORY}-{language}-agent:{suite}"
 
 
 def command(language: str) -> str:
     """What a person types to get the base of a language."""
     return f"{os.path.basename(sys.executable)} -m programsmith.toolchains.bases {language}"
-
-
-def base_packages(rule: Mapping[str, Any], packages: Sequence[str]) -> list[str]:
-    """What the base of a language with these packages holds: whatever either container of a bundle asks for."""
-    return sorted({*packages, *rule["packages"]["agent"], *rule["packages"]["verifier"]})
 
 
 def make(languages: Sequence[str]) -> None:
@@ -56,13 +57,20 @@ def make(languages: Sequence[str]) -> None:
     unknown = sorted(set(languages) - set(known))
     if unknown or not languages:
         raise InputError(f"bases: wanted languages of {', '.join(sorted(known))}, got {' '.join(unknown) or 'none'}")
+    suite, more = rule["suite"], rule["packages"]
     for language in sorted({*languages, COMPILER}):
-        tag = base_tag(language, rule["suite"])
-        if find_image(tag) is None:
-            packages = base_packages(rule, known[language].packages)
-            args = {"BASE": _bare(rule), "PACKAGES": " ".join(packages)}
-            build_image(folder_context(RECIPE), tag, args, network="host")
-        sys.stdout.write(f"{tag}\n")
+        own, tag = known[language].packages, base_tag(language, suite)
+        _make(tag, lambda: _bare(rule), [*own, *more["verifier"]])
+        if language in languages:
+            _make(agent_tag(language, suite), lambda tag=tag: tag, [*own, *more["agent"]])  # type: ignore[misc]
+
+
+def _make(tag: str, base: Callable[[], str], packages: Sequence[str]) -> None:
+    """Make one with these packages on top of another one, where it is not there."""
+    if find_image(tag) is None:
+        args = {"BASE": base(), "PACKAGES": " ".join(sorted(set(packages)))}
+        build_image(folder_context(RECIPE), tag, args, network="host")
+    sys.stdout.write(f"{tag}\n")
 
 
 def _bare(rule: Mapping[str, Any]) -> str:

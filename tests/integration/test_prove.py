@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -14,9 +15,13 @@ import pytest
 import yaml
 
 from programsmith.compiler import proven
+from programsmith.compiler.compile import Compiler
 from programsmith.compiler.paths import Project
 from programsmith.compiler.proving import different
+from programsmith.compiler.slices import Blocks
+from programsmith.rulebook.load import Rulebook
 from tests.contract.backends import base_image
+from tests.samples.engines import empty_engine, registry
 from tests.samples.rot_project import ROOT, lay, rule
 
 SPEC = """version: 1
@@ -87,6 +92,21 @@ def test_its_own_backend_needs_no_proof_and_an_engine_that_is_not_there_is_named
     assert list((project / "cache" / "rot" / "scratch").iterdir()) == []
 
 
+def test_an_export_that_cannot_be_is_refused_in_a_line(project: Path) -> None:
+    for words, wanted in {
+        (): "wanted format=tar, registry=HOST/NAME or --with-base, got none",
+        ("registry=127.0.0.1:5000/tasks", "--with-base"): "give one at a time",
+        ("registry=tasks",): "wanted HOST/NAME without a tag",
+        ("registry=h.x/a", "registry=h.x/b"): "wanted one registry=, got 2",
+        ("format=zip",): "wanted format=tar, got format=zip",
+        ("registry=127.0.0.1:5000/tasks",): "run: programsmith prove sandbox=docker spec=rot",
+    }.items():
+        code, out, err = verb(project, "export", "spec=rot", *words)
+        assert (code, out, len(err.splitlines())) == (3, "", 1)
+        assert wanted in err
+    assert not (project / "cache" / "rot" / "pushed.json").exists()
+
+
 @pytest.mark.docker
 def test_a_proof_is_recorded_and_lasts_as_long_as_the_bundle(project: Path) -> None:
     base_image("c")
@@ -102,6 +122,57 @@ def test_a_proof_is_recorded_and_lasts_as_long_as_the_bundle(project: Path) -> N
     spec.write_text(SPEC)
     assert verb(project, *BUILD)[0] == 0
     assert environments(project) == ["bubblewrap", "docker"]
+
+
+@pytest.mark.docker
+def test_images_are_pushed_once_they_are_proven_and_named_by_digest(project: Path, tmp_path: Path) -> None:
+    base_image("c")
+    with registry(tmp_path / "open") as there:
+        place = f"registry={there.host}/tasks"
+        if "docker" not in environments(project):
+            assert verb(project, "prove", "spec=rot", "sandbox=docker")[0] == 0
+        proven_only = tree(project / "dist")
+        there.stop()
+        code, _, err = verb(project, "export", "spec=rot", place)
+        assert (code, tree(project / "dist")) == (2, proven_only)
+        assert "connection refused" in err
+        there.start()
+        code, out, err = verb(project, "export", "spec=rot", place)
+        assert code == 0, err
+        said = dict(
+            re.findall(rf"^rot  registry  (\w+)  ({there.host}/tasks@sha256:[0-9a-f]{{64}})$", out, re.MULTILINE)
+        )
+        task = tomllib.loads((project / "dist" / "drafts" / "rot" / "task.toml").read_text())
+        named = task["environment"]["docker_image"], task["verifier"]["environment"]["docker_image"]
+        assert named == (said["agent"], said["verifier"])
+        assert verb(project, "verify", "dist/drafts/rot")[0] == 0
+        sent, written = there.sent(), tree(project / "dist")
+        assert verb(project, "export", "spec=rot", place)[0] == 0
+        assert (there.sent(), tree(project / "dist")) == (sent, written)
+
+
+@pytest.mark.docker
+def test_a_task_with_its_base_is_built_where_there_is_none(project: Path, tmp_path: Path) -> None:
+    """Whatever was pushed of it: what is carried names no registry. All answers get 1 there, and nothing at all 0."""
+    base_image("c")
+    code, out, err = verb(project, "export", "spec=rot", "--with-base")
+    assert code == 0, err
+    assert re.search(
+        r"^rot  with-base  \S+/dist/with-base/rot  \d+ bytes, \d+ of them 2 root file systems$", out, re.MULTILINE
+    )
+    task = project / "dist" / "with-base" / "rot"
+    assert "docker_image" not in (task / "task.toml").read_text()
+    assert verb(project, "verify", str(task))[0] == 0
+    with empty_engine(tmp_path / "engine") as host:
+        command = [sys.executable, str(ROOT / "tests" / "samples" / "built_elsewhere.py"), str(task), str(tmp_path)]
+        env = {**os.environ, "DOCKER_HOST": host}
+        done = subprocess.run(command, capture_output=True, text=True, timeout=900, env=env, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "table 1.0 AC\nnop 0.0 NO_BUILD\n"
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 @pytest.mark.docker
@@ -135,7 +206,49 @@ def test_a_file_of_proofs_that_cannot_be_read_proves_nothing(tmp_path: Path) -> 
     folder.root.mkdir(parents=True)
     for text in ("", "[1]", '{"docker": 3}', "\xff"):
         folder.proven.write_text(text, encoding="latin-1")
-        assert proven.proofs(folder) == {}
-    proven.keep(folder, "docker", "b", "f")
-    proven.keep(folder, "bubblewrap", "b", "g")
-    assert proven.proofs(folder)["docker"] == {"bundle": "b", "fingerprint": "f"}
+        assert proven.proofs(folder, lambda: "d") == {}
+    proof = {"bundle": "b", "fingerprint": "f", "decided": "d"}
+    proven.keep(folder, "docker", proof)
+    proven.keep(folder, "bubblewrap", {**proof, "decided": "e"})
+    assert proven.proofs(folder, lambda: "d") == {"docker": proof}
+
+
+def _longer_unused(rules: dict[str, Any]) -> None:
+    rules["unused_days"] += 1
+
+
+def _fewer_calls(rules: dict[str, Any]) -> None:
+    rules["allow"] = rules["allow"][:-1]
+
+
+def _fewer_checks(rules: dict[str, Any]) -> None:
+    rules["checks"] = rules["checks"][:-1]
+
+
+def _same(rules: dict[str, Any]) -> None:
+    assert rules
+
+
+@pytest.mark.parametrize(
+    ("name", "edit", "void"),
+    [
+        ("seccomp", _fewer_calls, True), ("checks", _fewer_checks, True), ("containers", _longer_unused, True),
+        ("seccomp", _same, False), ("batches", _same, False),
+    ],
+)  # fmt: skip
+def test_a_proof_is_void_when_what_decided_it_is_another(tmp_path: Path, name: str, edit: Any, void: bool) -> None:
+    before = Compiler().decided(Rulebook(tmp_path))
+    text: dict[str, Any] = yaml.safe_load((ROOT / "rules" / f"{name}.yaml").read_text())
+    edit(text)
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / f"{name}.yaml").write_text(yaml.safe_dump(text))
+    assert (Compiler().decided(Rulebook(tmp_path)) != before) is void
+
+
+def test_a_proof_is_void_when_code_that_decided_it_is_another() -> None:
+    class Edited(Blocks):
+        def digest(self, block: str) -> str:
+            return f"{super().digest(block)} and a line" if block == proven.PLACE else super().digest(block)
+
+    book = Rulebook(None)
+    assert Compiler(blocks=Edited()).decided(book) != Compiler(blocks=Blocks()).decided(book)

@@ -123,7 +123,7 @@ def test_changes_name_what_came_and_what_went() -> None:
 @pytest.mark.parametrize("step", STEPS, ids=lambda step: str(step.block))
 def test_every_step_declares_fields_that_the_schema_has(step: Step) -> None:
     known = filled(packaged_schema("spec"), {"version": 1, "name": "x", "source": {"path": "x"}})
-    values = {**known, "approved": dict.fromkeys(PARKING), "proven": {}}
+    values = {**known, "approved": dict.fromkeys(PARKING), "proven": {}, "pushed": {}}
     for path in (*step.spec, *step.outside):
         slices.field(values, path)
 

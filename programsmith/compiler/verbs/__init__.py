@@ -17,7 +17,7 @@ PROVE = "prove what is built in another sandbox than its build took, and record 
 YIELD = "write docs/yield from finished builds"
 GC = "remove from the store what no spec needs"
 SETTLE = "show reservations of calls whose end nobody saw; close one"
-EXPORT = "write exported tasks in another form"
+EXPORT = "exported tasks for others: images in a registry, with the base that they start from, as a tar"
 VERIFY = "whether an exported task is what it says: files, signature, label, seals; with --run also its grades"
 
 

@@ -14,4 +14,5 @@ COPY . /tests
 COPY --from=launcher /launch $server
 RUN chmod 0700 /tests $server_folder && mkdir -p $places
 WORKDIR /tests
+USER root
 CMD ["bash"]

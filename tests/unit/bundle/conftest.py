@@ -53,6 +53,7 @@ SPEC: dict[str, Any] = {
     "reward": "binary",
     "seal": "inline",
     "sandbox": "bubblewrap",
+    "pushed": {},
     "budget": {"usd": None, "agent_wall": "2h"},
 }
 ENTRIES = {

@@ -29,6 +29,7 @@ RUNNING = (
 """Checks that run something; the others look at files."""
 SIDES = ("environment/app", "tests")
 VERIFIER = "tests/verify.pyz"
+IMAGE = b'docker_image = "registry.invalid/task@sha256:' + b"0" * 64 + b'"\n'
 
 
 def write(toy, path, content, mode=0o644):
@@ -196,7 +197,7 @@ MUTATIONS = {
         lambda t: edit(t, "solution/seal.json", b"solution", b"held_out"),
     ),
     "unknown_key": ("harbor_validity", lambda t: edit(t, "task.toml", b"[agent]", b"[agent]\ntimout_sec = 1")),
-    "shared_verifier": ("harbor_validity", lambda t: edit(t, "task.toml", b'"separate"', b'"shared"')),
+    "shared_verifier": ("consumers harbor_validity", lambda t: edit(t, "task.toml", b'"separate"', b'"shared"')),
     "wrong_count": ("harbor_validity", lambda t: edit(t, "task.toml", b"held_out = 7", b"held_out = 8")),
     "no_readme": ("harbor_validity", lambda t: ((t.bundle / "README.md").unlink(), refresh(t))),
     "check_not_executable": (
@@ -280,6 +281,32 @@ MUTATIONS = {
     ),
     "ignoring_file": ("consumers", lambda t: write(t, "environment/app/docs/.gitignore", b"*\n")),
     "no_python": ("consumers", lambda t: edit(t, "environment/Dockerfile", b" python3", b"")),
+    "no_terminal": ("consumers", lambda t: edit(t, "environment/Dockerfile", b" tmux", b"")),
+    "no_shell_to_grade": ("consumers", lambda t: edit(t, "tests/Dockerfile", b'"bash ', b'"')),
+    "user_of_the_verifier": (
+        "consumers harbor_validity",
+        lambda t: edit(t, "task.toml", b"[verifier]\n", b'[verifier]\nuser = "root"\n'),
+    ),
+    "task_of_steps": (
+        "consumers harbor_validity",
+        lambda t: edit(t, "task.toml", b"artifacts = ", b"steps = []\nartifacts = "),
+    ),
+    "one_image_alone": (
+        "consumers",
+        lambda t: edit(t, "task.toml", b'workdir = "/tests"', b'workdir = "/tests"\n' + IMAGE),
+    ),
+    "script_of_one_shell": (
+        "consumers verifier_program",
+        lambda t: edit(t, "tests/test.sh", b"#!/bin/sh\n", b"#!/bin/zsh\n"),
+    ),
+    "script_that_names_what_is_not_there": (
+        "consumers verifier_program",
+        lambda t: edit(t, "tests/test.sh", b"/tests/verify.pyz", b"/tests/verify.py"),
+    ),
+    "submission_that_nobody_carries": (
+        "consumers one_policy verifier_timeout",
+        lambda t: [edit(t, f"{side}/policy.json", b'"bytes": 33554432', b'"bytes": 67108864') for side in SIDES],
+    ),
     "unsaid_limit": ("instruction", lambda t: edit(t, "instruction.md", b"At most 5000 files", b"At most 9999 files")),
     "unsaid_reward": (
         "instruction",

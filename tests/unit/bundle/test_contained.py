@@ -98,7 +98,7 @@ def test_one_other_byte_mode_or_command_is_another_content(toy: Toy, base: Base)
     ]
     for number, change in enumerate(changes):
         changed, tag = [change(e) for e in files], f"programsmith/test:change-{number}"
-        built = build_image(changed, tag, {"BASE": base.tag}, "none")
+        built = build_image(changed, tag, build_arguments(Side.AGENT, base), "none")
         digests.add(content_digest(built, LEFT_OUT))
         engine().images.remove(str(built.id), force=True)
     assert len(digests) == 1 + len(changes)

@@ -16,7 +16,7 @@ from programsmith.records.trial import Stop
 from programsmith.sandboxes.base import BUBBLEWRAP
 from programsmith.sandboxes.owners import prefix
 
-SUBMISSION_BYTES = 67108864
+SUBMISSION_BYTES = 33554432
 
 
 def test_nothing_scores_nothing_and_the_solution_scores_one(bench) -> None:

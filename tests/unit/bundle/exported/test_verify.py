@@ -209,6 +209,7 @@ def test_a_run_grades_with_our_verifier_and_never_with_the_one_in_the_task(inlin
     forge(inline)
     code, lines = verified(inline, "--run")
     assert (code, lines["solution"]["state"], lines["nop"]["state"]) == (0, "ok", "ok"), lines
+    assert lines["submissions"]["state"] == "ok", lines["submissions"]
     assert lines["verifier"]["state"] == "unproven"
     assert not marker.exists()
 
@@ -216,7 +217,7 @@ def test_a_run_grades_with_our_verifier_and_never_with_the_one_in_the_task(inlin
 def test_a_run_gives_the_solution_1_and_nothing_0_also_where_it_wraps_the_oracle(toys, verified, tmp_path):
     toy = toys("c", "python").copy(tmp_path / "toy")
     code, lines = verified(exported(toy, tmp_path / "wrapped" / "rot"), "--run")
-    assert code == 0, lines
+    assert code == 0, [line for line in lines.values() if line["state"] == "differs"]
     assert lines["solution"]["text"].startswith("reward 1")
     assert lines["nop"]["text"].startswith("reward 0")
 
