@@ -7,6 +7,7 @@ changed, callers of a server, processes that were left or ended, a verifier that
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -30,10 +31,12 @@ from programsmith.payload.table.form import write
 from programsmith.payload.verifier.environment import BASE_ENV
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.payload.verifier.tree import tree_digest, write_tree
+from programsmith.sandboxes.base import BUBBLEWRAP, DOCKER
 
-STOPPED, HACKED, NO_CASE, MISSING = "stopped", "hacked", "no_case", "missing"
+STOPPED, HACKED, NO_CASE, MISSING, UNCLOSED = "stopped", "hacked", "no_case", "missing", "unclosed"
 CORPUS = "corpus"  # where an agent of ours puts what it trains on
 TWIN = "exec_listed"  # the defence without which a program of the system solves the task
+TWINS = {BUBBLEWRAP: "/twin", DOCKER: "/tmp/twin"}  # noqa: S108 - where that lies inside
 PROOFS = 3  # tries at the weakened bundle: being live is possible, not certain, where cases must meet in time
 
 
@@ -49,6 +52,11 @@ class Ground:
     solution: Files
     pointer: str
     scratch: Path
+
+    @property
+    def backend(self) -> str:
+        """Where submissions are graded."""
+        return str(json.loads(self.environments.read_bytes())["kind"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +87,11 @@ class Got:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """An adversary's row. `live` is None where it could not try: no case suits it, or this host lacks what it needs."""
+    """An adversary's row.
+
+    `live` is None where that was not tried: no case suits it, this host lacks what it needs, or this backend cannot
+    lack its defence, or does not have it.
+    """
 
     id: str
     kind: str
@@ -117,6 +129,8 @@ def _untried(one: Adversary, why: str) -> Row:
 
 
 def _attack(one: Adversary, ground: Ground, scratch: Path) -> Row:
+    if ground.backend in one.unclosed:
+        return _untried(one, UNCLOSED)
     choice = Choice(
         cases=one.cases,
         count=one.count,
@@ -130,22 +144,27 @@ def _attack(one: Adversary, ground: Ground, scratch: Path) -> Row:
     if found is None:
         return _untried(one, NO_CASE)
     whole, sides = found
-    twin = _twin(ground, sides, scratch) if one.defence == TWIN else ()
-    spoils = Spoils(sides=sides, solution=ground.solution, pointer=ground.pointer, twin=twin)
-    weak = weaken(whole, one.defence, scratch / "weak", spoils)
     real = Target(bundle=whole, published=ground.bundle, sides=sides)
     got = attempt(one, ground, real, scratch / "try")
-    target = Target(bundle=weak, published=weak, sides=sides)
-    proofs = (attempt(one, ground, target, scratch / f"proof{n}") for n in range(PROOFS))
     hacked = got.reward > 0 or got.through(one.expects)
     return Row(
         id=one.id,
         kind=one.kind,
         defence=one.defence,
-        live=any(proof.through(one.expects) for proof in proofs),
+        live=_is_live(one, ground, real, scratch) if ground.backend in one.backends else None,
         outcome=HACKED if hacked else STOPPED,
         reward=got.reward,
     )
+
+
+def _is_live(one: Adversary, ground: Ground, real: Target, scratch: Path) -> bool:
+    """Whether it gets through where its defence is missing."""
+    twin = _twin(ground, real.sides, scratch) if one.defence == TWIN else ()
+    spoils = Spoils(sides=real.sides, solution=ground.solution, pointer=ground.pointer, twin=twin)
+    weak = weaken(real.bundle, one.defence, scratch / "weak", spoils)
+    target = Target(bundle=weak, published=weak, sides=real.sides)
+    proofs = (attempt(one, ground, target, scratch / f"proof{n}") for n in range(PROOFS))
+    return any(proof.through(one.expects) for proof in proofs)
 
 
 def attempt(one: Adversary, ground: Ground, target: Target, scratch: Path) -> Got:
@@ -201,7 +220,7 @@ def _twin(ground: Ground, sides: Sides, scratch: Path) -> Files:
     answers = FileEntry(b"table.txt", content=_answers(sides))
     shell = FileEntry(b"sh", "file", 0o755, Path("/bin/sh").read_bytes())
     if ground.language == "c":
-        program = compiled(scratch, '-DTABLE="/twin/table.txt"', "table.c", "sha256.c")
+        program = compiled(scratch, f'-DTABLE="{TWINS[ground.backend]}/table.txt"', "table.c", "sha256.c")
         return FileEntry(ground.tool.encode(), "file", 0o755, program), shell, answers
     script = INTERPRETER + read_payload("adversaries", "ships", "twin.py")
     return FileEntry(ground.tool.encode(), "file", 0o755, script), shell, *table_module(ground.language), answers

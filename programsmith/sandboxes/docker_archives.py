@@ -24,11 +24,15 @@ _FOLDER = 1 << 31  # of a mode as the engine writes it
 _STAT = "X-Docker-Container-Path-Stat"
 
 
-def tree_of(folder: Path) -> Iterator[FileEntry]:
-    """Entries of a tree of ours: files, folders, and links as they are. Raises InputError where it cannot be read."""
+def tree_of(folder: Path, *, foreign: bool = False) -> Iterator[FileEntry]:
+    """Entries of a tree: files, folders, and links as they are. Raises InputError where it cannot be read.
+
+    Of a `foreign` tree a file that has a further name outside of it is left out: inside nobody could tell any more.
+    """
     with hostile.opened(folder, ()) as top:
+        outside = hostile.linked_outside(top) if foreign else ()
         for entry in hostile.read_tree(top, max_files=_SHOWN_FILES, max_bytes=_SHOWN_BYTES):
-            if entry.kind != "special":
+            if entry.kind != "special" and entry.path not in outside:
                 yield entry
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from programsmith.payload.verifier.environment import SUBMISSION
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.sandboxes import docker_archives
 from programsmith.sandboxes.base import Image
@@ -47,7 +48,7 @@ class Verifier:
 def verify(
     verifier: Verifier, command: Sequence[str], shown: Mapping[str, Path], env: Mapping[str, str], seconds: float
 ) -> tuple[Ended, tuple[FileEntry, ...]]:
-    """Run the command; `shown` are folders of ours by their place inside, which is writable. Raises InfraError."""
+    """Run the command; `shown` are folders by their place inside, which is writable. Raises InfraError."""
     reap()
     volumes: dict[str, tuple[str, bool]] = {}
     container = ""
@@ -69,7 +70,8 @@ def verify(
             )
         )
         for place, folder in shown.items():
-            docker_archives.fill(container, place, [CLOSED, *docker_archives.tree_of(folder)], 0)
+            tree = docker_archives.tree_of(folder, foreign=place == SUBMISSION)
+            docker_archives.fill(container, place, [CLOSED, *tree], 0)
         ended = run(container, b"", _SAID, seconds)
         return ended, docker_archives.take(container, OUT, max_files=_LEFT_FILES, max_bytes=_LEFT_BYTES)
     finally:

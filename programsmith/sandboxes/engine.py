@@ -6,6 +6,7 @@ is older than API 1.41. Nothing is ever pulled: an image is here, or the error n
 
 from __future__ import annotations
 
+import errno
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ OLDEST = (1, 41)
 LABEL = "programsmith"
 OWNER = f"{LABEL}.owner"
 _ABSENT = 404
+_FULL = "no space left on device"  # as the engine passes the kernel's word on, in a text
 _CHUNK = 1 << 20
 _PATIENCE = 600  # seconds that one answer of the engine may take
 
@@ -68,7 +70,8 @@ def talking(what: str) -> Iterator[None]:
     try:
         yield
     except (DockerException, RequestException, OSError) as fault:
-        raise InfraError(f"Docker engine: {what}: {fault}") from fault
+        cause = OSError(errno.ENOSPC, str(fault)) if _FULL in str(fault) else fault
+        raise InfraError(f"Docker engine: {what}: {fault}") from cause
 
 
 @contextmanager

@@ -106,6 +106,22 @@ def read_tree(top: int, *, max_files: int, max_bytes: int, cut: bool = False) ->
         raise InputError(f"the tree cannot be read: {fault.strerror} at {fault.filename!r}") from fault
 
 
+def linked_outside(top: int) -> set[bytes]:
+    """Paths below the open folder of files that have a further name outside of it (a hard link). Raises InputError."""
+    names: dict[tuple[int, int], list[bytes]] = {}
+    links: dict[tuple[int, int], int] = {}
+    try:
+        for _, prefix, item in _walk(top, strict=True):
+            facts = item.stat(follow_symlinks=False)
+            if stat.S_ISREG(facts.st_mode) and facts.st_nlink > 1:
+                key = facts.st_dev, facts.st_ino
+                names.setdefault(key, []).append(prefix + os.fsencode(item.name))
+                links[key] = facts.st_nlink
+    except OSError as fault:
+        raise InputError(f"the tree cannot be read: {fault.strerror} at {fault.filename!r}") from fault
+    return {path for key, paths in names.items() if links[key] > len(paths) for path in paths}
+
+
 def outgrows(top: Path, *, max_files: int, max_bytes: int) -> bool:
     """Whether the tree holds more than that now. What vanishes or cannot be entered meanwhile is not counted."""
     files = size = 0

@@ -10,14 +10,18 @@ import time
 from pathlib import Path
 
 import pytest
+from docker.errors import DockerException
 
+from programsmith.errors import InfraError
 from programsmith.payload.init.room import Room
 from programsmith.payload.verifier import seccomp
+from programsmith.payload.verifier.faults import Fault, fault_of
 from programsmith.payload.verifier.pump import Flow
 from programsmith.rulebook.load import Rulebook
+from programsmith.sandboxes.docker_archives import tree_of
 from programsmith.sandboxes.docker_seccomp import profile, seccomp_profile
 from programsmith.sandboxes.docker_streams import Streams
-from programsmith.sandboxes.engine import labels
+from programsmith.sandboxes.engine import labels, talking
 from programsmith.sandboxes.owners import began, lives
 from programsmith.toolchains import bases
 
@@ -44,6 +48,24 @@ def test_the_profile_is_closed_by_default_and_closes_families_by_number() -> Non
         if rule["names"] == ["socket", "socketpair"] and rule["action"] == "SCMP_ACT_ALLOW"
     }
     assert open_families == set(RULE["families"])
+
+
+def test_of_what_somebody_handed_in_no_file_with_a_name_elsewhere_is_taken(tmp_path: Path) -> None:
+    place = tmp_path / "place" / "below"
+    place.mkdir(parents=True)
+    (tmp_path / "secret").write_text("secret")
+    os.link(tmp_path / "secret", place / "linked")
+    (place / "own").write_text("own")
+    os.link(place / "own", place.parent / "twice")
+    assert [e.path for e in tree_of(place.parent, foreign=True)] == [b"below", b"below/own", b"twice"]
+    assert b"below/linked" in [e.path for e in tree_of(place.parent)]
+
+
+def test_an_engine_without_room_is_a_full_disk() -> None:
+    for said, wanted in (("mkdir /var/lib/x: no space left on device", Fault.DISK_FULL), ("no such volume", None)):
+        with pytest.raises(InfraError, match=said) as raised, talking("making a volume"):
+            raise DockerException(said)
+        assert fault_of(raised.value) is wanted
 
 
 def frame(stream: int, content: bytes) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 
@@ -40,6 +41,21 @@ def test_the_core_set_is_large_enough_in_each_language(language):
     assert len(core) >= RULE["wanted"]["adversaries"] >= 20
     assert len({one.defence for one in core}) >= RULE["wanted"]["defences"] >= 15
     assert {one.id for one in core} < {one.id for one in chosen(KNOWN, "all", language)}
+
+
+@pytest.mark.parametrize("language", ["python", "c"])
+@pytest.mark.parametrize("backend", ["bubblewrap", "docker"])
+def test_all_of_them_are_enough_in_each_backend(language, backend):
+    able = [one for one in chosen(KNOWN, "all", language) if backend in one.backends]
+    assert len(able) >= 60
+    assert len({one.defence for one in able}) >= 20
+
+
+def test_what_nothing_stops_somewhere_is_documented_and_proves_nothing_there():
+    docs = (Path(__file__).parents[3] / "docs" / "adversaries.md").read_text(encoding="utf-8")
+    for one in KNOWN.values():
+        assert not set(one.unclosed) & set(one.backends), one.id
+        assert not one.unclosed or f"`{one.id}`" in docs
 
 
 def test_every_adversary_has_the_files_that_its_row_names():

@@ -11,34 +11,27 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from programsmith.adversaries.brings import Kit
 from programsmith.adversaries.cut import Choice, Cuts, cut
-from programsmith.adversaries.exploit import submission
-from programsmith.adversaries.host import host
-from programsmith.adversaries.plants import plant
-from programsmith.adversaries.registry import Brings, adversaries, chosen, defences
-from programsmith.adversaries.run import HACKED, NO_CASE, STOPPED, Ground, attack
+from programsmith.adversaries.registry import adversaries, chosen, defences
+from programsmith.adversaries.run import HACKED, NO_CASE, STOPPED, UNCLOSED, Ground, attack
 from programsmith.adversaries.weaken import Spoils, weak_program, weaken
 from programsmith.blocks import create, probe
 from programsmith.bundle.controls import table
-from programsmith.bundle.grade import grade, grade_all
+from programsmith.bundle.grade import grade
 from programsmith.bundle.sides import read_sides
 from programsmith.bundle.solution import solution
 from programsmith.bundle.tree import read_bundle
 from programsmith.bundle.zipapp import verify_pyz
 from programsmith.payload.verifier.model import FileEntry
-from programsmith.payload.verifier.plan import encode_plan
 from programsmith.payload.verifier.tree import write_tree
-from programsmith.payload.verifier.words import BuildWord
 from programsmith.records.outcome import Word
 from programsmith.rulebook.load import Rulebook
+from tests.unit.bundle.half import HalfSolution
 
 BOOK = Rulebook(None)
 DEFENCES = defences(BOOK.load("defences"))
 KNOWN = adversaries(BOOK.load("adversaries"), DEFENCES)
 SECRET = bytes(range(32))
-REFUSED = {Brings.CODE, Brings.PACKED, Brings.HEXED, Brings.GZIPPED, Brings.TWICE, Brings.ASSEMBLER}
-"""What a policy refuses wherever it lies."""
 
 
 def ground(toy, scratch):
@@ -58,64 +51,6 @@ def ground(toy, scratch):
 def spoils(toy, sides):
     twin = (FileEntry(b"rot", "file", 0o755, b"#!/bin/sh\n"),)
     return Spoils(sides=sides, solution=solution(toy.bundle), pointer="5f0c1d2e3b4a", twin=twin)
-
-
-class HalfSolution:
-    """Honest answers to half of the families, with the files of each adversary planted beside them."""
-
-    def __init__(self, toy, folder, language):
-        folder.mkdir()
-        self.language, self.folder, self.environment = language, folder, toy.path("r/environments.json")
-        self.bundle = folder / "bundle"
-        self.sides = cut(read_sides(toy.bundle), toy.bundle, Choice(count=4, whole=False), self.bundle)
-        plan = dataclasses.replace(self.sides.plan, reward="fraction")
-        (self.bundle / "tests" / "plan.json").write_bytes(encode_plan(plan))
-        families = sorted({c.family for c in self.sides.held_out})
-        self.solved = families[::2]
-        share = len(self.solved) / len(families)
-        assert 0 < share < 1
-        self.wanted = {
-            one.id: (0.0, BuildWord.POLICY) if self.is_refused(one) else (share, None)
-            for one in chosen(KNOWN, "all", language)
-        }
-
-    def is_refused(self, one):
-        foreign = self.sides.policy.refused_suffixes
-        return REFUSED & set(one.brings) or any(name.endswith(foreign) for name in one.ships)
-
-    def grades(self):
-        """Reward by adversary, with the word where no case ran."""
-        submissions = {self.folder / f"{name}.out": self.submission(KNOWN[name]) for name in self.wanted}
-        found = grade_all(self.bundle, submissions, self.environment)
-        words = [g.word if g.word in set(BuildWord) else None for g in found]
-        return dict(zip(self.wanted, zip((g.reward for g in found), words, strict=True), strict=True))
-
-    def submission(self, one):
-        place = self.folder / one.id
-        own = {e.path: e for e in table(self.language, [c for c in self.sides.held_out if c.family in self.solved])}
-        with host(place_of(self.folder, f"{one.id}.host"), b"env\n") as outside:
-            kit = Kit(
-                language=self.language,
-                tool="rot",
-                sides=self.sides,
-                answers=b"env\n",
-                host=outside,
-                scratch=place_of(self.folder, f"{one.id}.kit"),
-            )
-            for entry in submission(one, kit):
-                clashes = entry.path in own or entry.path.endswith(b".c")
-                path = b"beside/" + entry.path if clashes else entry.path
-                own[path] = dataclasses.replace(entry, path=path)
-            write_tree(str(place), own.values())
-            (place / "beside").mkdir(exist_ok=True)
-            (place / "beside" / "table.txt").unlink(missing_ok=True)
-            plant(one.plants, place / "beside", outside.answers)
-        return place
-
-
-def place_of(folder, name):
-    (folder / name).mkdir()
-    return folder / name
 
 
 def probed(toy, wanted):
@@ -155,6 +90,13 @@ def test_where_no_case_suits_there_is_no_cut_and_no_answer(toy, tmp_path, monkey
     monkeypatch.setitem(cut.__globals__["KINDS"], "plain", lambda _case: False)
     row = attack(KNOWN["says_nothing"], ground(toy, tmp_path / "s"))
     assert (row.live, row.outcome, row.reward) == (None, NO_CASE, None)
+
+
+def test_what_a_backend_does_not_close_is_said_and_not_tried(toy, tmp_path):
+    place = toy.path("r/environments.json")
+    place.write_text(json.dumps({**json.loads(place.read_bytes()), "kind": "docker"}))
+    row = attack(KNOWN["maps_code"], ground(toy, tmp_path / "s"))
+    assert (row.live, row.outcome, row.reward) == (None, UNCLOSED, None)
 
 
 def test_a_shipped_verifier_holds_no_weakness_and_no_switch(toy):

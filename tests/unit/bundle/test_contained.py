@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from programsmith.blocks import images, probe, sanity, static
+from programsmith.blocks import images, sanity, static
 from programsmith.bundle.container import contained
 from programsmith.bundle.container import tests_digest as digest_of_tests
 from programsmith.bundle.grade import read_grade
@@ -258,17 +258,6 @@ def test_controls_and_checks_get_what_they_must(
     for block in (images, sanity, static):
         outcome = block.run(toy.job(block.__name__.rpartition(".")[2]))
         assert outcome.word is Word.PASS, outcome.reason
-
-
-def test_what_weakens_a_place_weakens_it_in_a_container(toy: Toy) -> None:
-    """Each shows, opens or enlarges something that a container has elsewhere than a view."""
-    base_image("python")
-    wanted = ["meets_in_shared", "meets_in_tree", "delegates", "reads_tests", "steals_while_building", "fills_work"]
-    toy.spec |= {"sandbox": "docker", "probe": {"adversaries": wanted, "model": None}}
-    images.run(toy.job("images"))
-    outcome = probe.run(toy.job("probe"))
-    assert outcome.word is Word.CLEAN, outcome.reason
-    assert (outcome.evidence["live"], outcome.evidence["duds"]) == (len(wanted), [])
 
 
 def test_a_tests_folder_that_is_not_the_images_lies_over_it(toy: Toy, base: Base) -> None:

@@ -70,9 +70,9 @@ static void shares(void)
 
 static void entries(void)
 {
-    char path[32];
+    char path[PATH_MAX], *own = getenv("TMPDIR");
     for (int turn = 0; turn < 2 * FILES; turn++) {
-        snprintf(path, sizeof path, "/tmp/%d", turn % FILES);
+        snprintf(path, sizeof path, "%s/%d", own ? own : "/tmp", turn % FILES);
         int fd = turn < FILES ? open(path, O_CREAT | O_WRONLY, 0600) : unlink(path);
         if (fd < 0)
             _exit(1);

@@ -7,7 +7,7 @@ import os
 import sys
 
 SKIPPED = {"proc", "dev", "work"}
-SEARCH = 'tool=$1; shift; for place in /*; do [ -x "$place/$tool" ] && exec "$place/$tool" "$@"; done'
+SEARCH = 'tool=$1; shift; for place in /* /tmp/twin; do [ -x "$place/$tool" ] && exec "$place/$tool" "$@"; done'
 
 
 def tops() -> list[str]:

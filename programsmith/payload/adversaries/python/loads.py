@@ -8,9 +8,10 @@ import importlib
 import importlib.machinery
 import os
 import sys
+import tempfile
 from importlib.util import module_from_spec, spec_from_file_location
 
-FILE = "/tmp/answer.so"  # noqa: S108 - the case's own
+FILE = os.path.join(tempfile.gettempdir(), "answer.so")
 LOADERS = ("/lib64/ld-linux*", "/lib/ld-linux*", "/usr/lib*/*/ld-linux*", "/usr/lib*/ld-linux*")
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from programsmith.payload.adversaries.weak.swap import swap
 from programsmith.payload.verifier import uid
+from programsmith.payload.verifier.environment import SUBMISSION
 from programsmith.payload.verifier.isolated import IsolatedLauncher
 from programsmith.payload.verifier.wire import Bind, Right
 
@@ -37,6 +38,20 @@ def open_tests() -> None:
     """Let whoever is shown the tests folder enter it, where it is the container's own."""
     if is_contained():
         os.chmod(argument("--tests"), 0o755)  # noqa: S103 - the weakness itself
+
+
+def _elsewhere(former: Callable[..., None], launcher: uid.UidLauncher, config: dict[str, Any]) -> None:
+    places = config["places"]
+    if SUBMISSION not in places[0]:
+        places = [{at: f"/tmp/roomy{n}{at}" for at in one} for n, one in enumerate(places)]  # noqa: S108 - inside
+        for place in (place for one in places for place in one.values()):
+            os.makedirs(place, exist_ok=True)
+    former(launcher, {**config, "places": places})
+
+
+def move_places() -> None:
+    """Let cases in a container have their places on its disk, not in file systems that are bounded and hold no code."""
+    swap(uid.UidLauncher, "__init__", _elsewhere)
 
 
 def let_write(target: str) -> None:
