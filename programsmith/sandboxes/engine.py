@@ -25,7 +25,8 @@ OLDEST = (1, 41)
 LABEL = "programsmith"
 OWNER = f"{LABEL}.owner"
 _ABSENT = 404
-_FULL = "no space left on device"  # as the engine passes the kernel's word on, in a text
+_LACKS = {"no space left on device": errno.ENOSPC, "cannot allocate memory": errno.ENOMEM, "OOM-killed": errno.ENOMEM}
+"""What the kernel says to the engine, which passes it on in a text."""
 _CHUNK = 1 << 20
 _PATIENCE = 600  # seconds that one answer of the engine may take
 
@@ -70,8 +71,8 @@ def talking(what: str) -> Iterator[None]:
     try:
         yield
     except (DockerException, RequestException, OSError) as fault:
-        cause = OSError(errno.ENOSPC, str(fault)) if _FULL in str(fault) else fault
-        raise InfraError(f"Docker engine: {what}: {fault}") from cause
+        lacks = next((number for words, number in _LACKS.items() if words in str(fault)), None)
+        raise InfraError(f"Docker engine: {what}: {fault}") from OSError(lacks, str(fault)) if lacks else fault
 
 
 @contextmanager

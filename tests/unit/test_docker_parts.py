@@ -61,11 +61,19 @@ def test_of_what_somebody_handed_in_no_file_with_a_name_elsewhere_is_taken(tmp_p
     assert b"below/linked" in [e.path for e in tree_of(place.parent)]
 
 
-def test_an_engine_without_room_is_a_full_disk() -> None:
-    for said, wanted in (("mkdir /var/lib/x: no space left on device", Fault.DISK_FULL), ("no such volume", None)):
-        with pytest.raises(InfraError, match=said) as raised, talking("making a volume"):
-            raise DockerException(said)
-        assert fault_of(raised.value) is wanted
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ("mkdir /var/lib/x: no space left on device", Fault.DISK_FULL),
+        ("fork/exec /usr/bin/shim: cannot allocate memory", Fault.OOM_OURS),
+        ("container init was OOM-killed", Fault.OOM_OURS),
+        ("no such volume", None),
+    ],
+)
+def test_what_an_engine_lacks_is_the_class_of_its_fault(said: str, wanted: Fault | None) -> None:
+    with pytest.raises(InfraError, match=said) as raised, talking("making a volume"):
+        raise DockerException(said)
+    assert fault_of(raised.value) is wanted
 
 
 def frame(stream: int, content: bytes) -> bytes:

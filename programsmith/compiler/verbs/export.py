@@ -90,7 +90,7 @@ def _sizes(files: Mapping[str, FileEntry]) -> str:
 
 
 def _checked(project: Project, name: str) -> tuple[Path, dict[str, FileEntry]]:
-    """Place and files of the exported task `name`. Raises InputError where there is none, or another than was exported."""
+    """Place and files of the exported task `name`. Raises InputError where none is, or another than was exported."""
     outcome = outcome_of(project.folder(name).verdict)
     place = project.folder(name).exported(outcome)
     if outcome not in EXPORTED or not place.is_dir():
