@@ -10,6 +10,7 @@ import contextlib
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -36,7 +37,15 @@ class OwnEngine:
         self._running: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start, or start again over what a killed one left. Raises RuntimeError with the end of its log."""
+        """Start, or start again over what a killed one left. Raises RuntimeError with the end of its log.
+
+        An engine waits 15 seconds for its own containerd, and no longer on a busy machine: it is tried thrice.
+        """
+        if not any(self._starts() for _ in range(3)):
+            raise RuntimeError((self.folder / "log").read_text()[-1000:])
+
+    def _starts(self) -> bool:
+        """Whether it answers, once."""
         words = f"""setpriv --pdeathsig KILL setsid dockerd --host {self.host} --pidfile {self.folder}/pid
             --data-root {self.data} --exec-root {self.folder}/exec --storage-driver overlay2
             --exec-opt native.cgroupdriver=cgroupfs --cgroup-parent /{self.name} --containerd-namespace {self.name}
@@ -48,14 +57,14 @@ class OwnEngine:
         while self._running.poll() is None and time.monotonic() < until:
             with contextlib.suppress(DockerException, RequestException, OSError), self.client() as client:
                 client.ping()
-                return
+                return True
             time.sleep(0.1)
-        raise RuntimeError((self.folder / "log").read_text()[-1000:])
+        return False
 
     @contextlib.contextmanager
     def client(self) -> Iterator[docker.DockerClient]:
-        if not (self.folder / "socket").exists():
-            raise OSError("no socket yet")
+        with socket.socket(socket.AF_UNIX) as ours:
+            ours.connect(str(self.folder / "socket"))  # the SDK leaves a socket open where nobody listens
         client = docker.DockerClient(base_url=self.host, version="1.41", timeout=600)
         try:
             yield client

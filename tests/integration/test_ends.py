@@ -22,6 +22,9 @@ from tests.contract.backends import base_image
 from tests.integration.own_engine import ROOM, OwnEngine, own_engine
 from tests.samples.rot_project import ROOT, lay, lay_solvers, rule
 
+pytestmark = pytest.mark.filterwarnings(  # the engine's client leaves sockets to the collector where an engine dies
+    "ignore::pytest.PytestUnraisableExceptionWarning"
+)
 TRIALS = 6
 SPEC = f"""version: 1
 name: rot
