@@ -42,7 +42,7 @@ from programsmith.toolchains.load import toolchains
 from programsmith.toolchains.model import Toolchain
 from programsmith.toolchains.views import agent_view
 
-NUMBER = 2
+NUMBER = 3
 """Raised when an attempt comes to mean something else by a change of code: then every trial is bought anew."""
 INSTRUCTION = "instruction.md"
 OWN_FIELDS = (

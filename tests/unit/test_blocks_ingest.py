@@ -65,8 +65,8 @@ def test_a_missing_commit_is_wrong_input(ingested, kit, tmp_path):
         ingested.run(git=str(repo), ref="0123456789012345678901234567890123456789")
 
 
-def test_a_repository_that_is_not_there_is_infra(ingested, tmp_path):
-    with pytest.raises(InfraError, match="ls-remote"):
+def test_a_local_repository_that_is_not_there_is_wrong_input(ingested, tmp_path):
+    with pytest.raises(InputError, match="no repository that can be read"):
         ingested.run(git=str(tmp_path / "nothing"))
 
 
