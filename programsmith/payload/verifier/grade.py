@@ -7,6 +7,7 @@ submission causes ends in a word of its own; a fault that it cannot have caused 
 from __future__ import annotations
 
 import dataclasses
+import errno
 import os
 import tempfile
 from collections.abc import Callable
@@ -28,6 +29,8 @@ from programsmith.payload.verifier.scripts import subject
 from programsmith.payload.verifier.tree import TreeError, TreeReading, tree_digest, write_tree
 from programsmith.payload.verifier.unseal import SealError, decode_seal, unseal
 from programsmith.payload.verifier.words import BuildWord, shown
+
+ROOM = 1 << 20  # bytes that a disk has left that is not full
 
 
 class BundleError(Exception):
@@ -85,6 +88,7 @@ def grade(tests: Tests, submission: str, builder: Launcher, runner: Launcher, **
         return infra(Fault.LAUNCHER_FAULT, f"build: {built.fault}")
     more["log"] = built.log
     if built.word is not None:
+        _require_room()
         return unbuilt(built.word, built.reason, tests.cases, tests.plan, **more)
 
     def run(folder: str) -> Report:
@@ -92,6 +96,13 @@ def grade(tests: Tests, submission: str, builder: Launcher, runner: Launcher, **
         return _run(tests, runner, subject(built.tree, folder, policy), **more)
 
     return _in_private_folder(run)
+
+
+def _require_room() -> None:
+    """Raise OSError where the disk is full: in a container a build lies on it too, and cannot be blamed for that."""
+    rest = os.statvfs(tempfile.gettempdir())
+    if rest.f_bavail * rest.f_frsize < ROOM:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), tempfile.gettempdir())
 
 
 def replay(tests: Tests, oracle: str, program: str, runner: Launcher, **more: Any) -> Report:
