@@ -47,6 +47,8 @@ HERE = Path(__file__).parent
 STEPS = ("submission", "smuggled", "similarity", "traced", "cases")
 FLAGS = {"oracle": "-O1", "prebuilt": "-O2"}
 BUILD = {"c": "cc -O2 {static} -o executable ./*.c", "python": "cat main.py >executable && chmod 755 executable"}
+LARGE, FILLS = 400_000, {"submission": 1_000_000, "oracle": 2_000_000, "prebuilt": 3_000_000}
+"""Lines of eight bytes that fill a large executable up, and the number in the first of them."""
 ENVIRONMENT = {**{os.fsdecode(k): os.fsdecode(v) for k, v in case_env()}, "PATH": "/usr/local/bin:/usr/bin:/bin"}
 
 
@@ -54,7 +56,7 @@ ENVIRONMENT = {**{os.fsdecode(k): os.fsdecode(v) for k, v in case_env()}, "PATH"
 class Row:
     """A program that is graded: its language, the milliseconds that it uses, whether it is linked statically.
 
-    `quick` are its cases with --quick, `cases` without it.
+    `quick` are its cases with --quick, `cases` without it. A `large` one is filled up to the size that Go's have.
     """
 
     name: str
@@ -63,13 +65,14 @@ class Row:
     quick: int
     cases: int
     static: bool = False
+    large: bool = False
 
 
 ROWS = (
     Row(name="c_1ms", language="c", milliseconds=1, quick=300, cases=300),
     Row(name="c_10ms", language="c", milliseconds=10, quick=300, cases=300),
-    Row(name="c_1ms_static", language="c", milliseconds=1, quick=100, cases=100, static=True),
     Row(name="c_10ms_static", language="c", milliseconds=10, quick=100, cases=100, static=True),
+    Row(name="c_10ms_large", language="c", milliseconds=10, quick=100, cases=100, static=True, large=True),
     Row(name="python_1ms", language="python", milliseconds=1, quick=60, cases=300),
     Row(name="python_10ms", language="python", milliseconds=10, quick=100, cases=300),
 )
@@ -90,7 +93,7 @@ class Amount:
 QUICK = Amount(
     quick=True,
     rounds=1,
-    scanned=frozenset({"c_1ms_static", "c_10ms_static"}),
+    scanned=frozenset({"c_10ms_static", "c_10ms_large"}),
     runs=1,
     launches=launch.Plan(rounds=30, batch=60, batches=1, stable=30, runs=2),
 )
@@ -218,7 +221,7 @@ class Bench:
         fixtures = self._bare / "fixtures"
         fixtures.mkdir(parents=True)
         for name, flag in FLAGS.items():
-            compiled(flag, self._bare / name, static=self._row.static)
+            compiled(flag, self._bare / name, self._row)
         listed = []
         for case in self.cases:
             (fixtures / f"{case.case.id}.expected.stdout").write_bytes(case.expected.stdout)
@@ -227,20 +230,28 @@ class Bench:
         (self._bare / "cases.json").write_text(json.dumps(listed))
 
 
-def compiled(flag: str, at: Path, *, static: bool) -> None:
+def compiled(flag: str, at: Path, row: Row) -> None:
     """Another C program. Raises PrerequisiteError without a compiler or the library."""
     files = sorted((PAYLOAD / "table" / "c").glob("*.c"))
-    words = ["cc", flag, *(["-static"] if static else []), "-o", str(at), *map(str, files)]
+    words = ["cc", flag, *(["-static"] if row.static else []), "-o", str(at), *map(str, files)]
     with contextlib.suppress(OSError):
         if subprocess.run(words, check=False, capture_output=True).returncode == 0:
+            if row.large:
+                subprocess.run(["/bin/sh", "-c", filling(at.name, at.name)], cwd=at.parent, check=True)
             return
     raise PrerequisiteError("apt-get install -y gcc libc6-dev")
+
+
+def filling(name: str, program: str) -> str:
+    """The shell command that fills an executable up: behind its end, where nothing of it is run."""
+    return f"seq {FILLS[name]} {FILLS[name] + LARGE - 1} >>{program}"
 
 
 def sources(row: Row, tc: Toolchain) -> dict[str, bytes]:
     """The submission's files."""
     script = BUILD[row.language].format(static="-static" if row.static else "")
-    made = {COMPILE: f"#!/bin/sh\nset -eu\n{script}\n".encode()}
+    more = f"{filling('submission', EXECUTABLE)}\n" if row.large else ""
+    made = {COMPILE: f"#!/bin/sh\nset -eu\n{script}\n{more}".encode()}
     if row.language == "c":
         return {**made, "main.c": (HERE / "spin.c").read_bytes()}
     assert tc.interpreter is not None
