@@ -129,7 +129,13 @@ def test_a_cross_product_tells_its_command_the_model_and_ships_nothing_that_no_m
     packed = base64.b64encode(zlib.compress(INLINE.format(right=right, script=script).encode())).decode()
     command = f"python3 -c \"import base64, zlib; exec(zlib.decompress(base64.b64decode('{packed}')))\""
     spec = yaml.safe_load(SPEC)
-    spec["sweep"] = {"agents": ["command"], "models": ["lab/careful", "lab/hasty"], "command": command, "trials": BATCH}
+    spec["sweep"] = {
+        "agents": ["command"],
+        "models": ["lab/careful", "lab/hasty"],
+        "command": command,
+        "usd": 0,
+        "trials": BATCH,
+    }
     spec["budget"]["usd"] = 1
     (swept.root / "specs" / "rot.yaml").write_text(yaml.safe_dump(spec))
     before = swept.bought()

@@ -318,8 +318,8 @@ def test_a_wrong_field_is_one_line(project, case):
 def test_a_name_that_other_folders_bear_is_refused(project):
     line = refusal(project, "name: store\nsource: {path: src}\n", "store.yaml")
     assert line == (
-        "specs/store.yaml:1: name: wanted a name other than store, ledger, logs, drafts, easy, hard, dataset.toml, "
-        "got `store`"
+        "specs/store.yaml:1: name: wanted a name other than store, ledger, logs, drafts, easy, hard, with-base, "
+        "dataset.toml, got `store`"
     )
 
 
