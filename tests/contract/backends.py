@@ -19,6 +19,7 @@ from programsmith.sandboxes.config import require_namespaces
 from programsmith.sandboxes.owners import prefix
 from programsmith.sandboxes.shared import shared_root
 from programsmith.sandboxes.view import list_view
+from programsmith.toolchains.bases import base_tag, command
 
 NOBODY = 4194305  # above every process id
 
@@ -94,13 +95,12 @@ def _network(labels: dict[str, str]) -> str:
     return ""
 
 
-def base_image(language: str):  # type: ignore[no-untyped-def]
-    """The base of a language; skips with the command that provides it where there is no engine or no such base."""
+def base_image(language: str, of=base_tag):  # type: ignore[no-untyped-def]
+    """A base of a language; skips with the command that provides it where there is no engine or no such base."""
     from programsmith.sandboxes.docker_images import require_image
-    from programsmith.toolchains.bases import base_tag, command
 
     try:
-        return require_image(base_tag(language, Rulebook(None).load("containers")["suite"]), command(language))
+        return require_image(of(language, Rulebook(None).load("containers")["suite"]), command(language))
     except PrerequisiteError as fault:
         pytest.skip(str(fault))
 

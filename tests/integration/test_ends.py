@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from programsmith.toolchains.bases import agent_tag, base_tag
 from tests.contract.backends import base_image
 from tests.integration.own_engine import ROOM, OwnEngine, own_engine
 from tests.samples.rot_project import ROOT, lay, lay_solvers, rule
@@ -143,7 +144,7 @@ def test_with_a_verifier_that_ends_itself(embedded: Project, full: Path) -> None
 @pytest.fixture(scope="module")
 def engine() -> Iterator[OwnEngine]:
     """An engine of our own with the bases."""
-    images = [base_image(language) for language in ("python", "c")]
+    images = [base_image(language, of=tag) for language in ("python", "c") for tag in (base_tag, agent_tag)]
     if os.geteuid() != 0 or not shutil.which("dockerd", path="/usr/sbin:/sbin:/usr/bin:/usr/local/bin"):
         pytest.skip("starts an engine of its own: as root, apt-get install -y docker.io")
     with own_engine(Path(tempfile.mkdtemp(prefix="programsmith.")), images) as found:

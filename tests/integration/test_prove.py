@@ -152,6 +152,7 @@ def test_images_are_pushed_once_they_are_proven_and_named_by_digest(project: Pat
 
 
 @pytest.mark.docker
+@pytest.mark.soak
 def test_a_task_with_its_base_is_built_where_there_is_none(project: Path, tmp_path: Path) -> None:
     """Whatever was pushed of it: what is carried names no registry. All answers get 1 there, and nothing at all 0."""
     base_image("c")
@@ -163,7 +164,7 @@ def test_a_task_with_its_base_is_built_where_there_is_none(project: Path, tmp_pa
     task = project / "dist" / "with-base" / "rot"
     assert "docker_image" not in (task / "task.toml").read_text()
     assert verb(project, "verify", str(task))[0] == 0
-    with empty_engine(tmp_path / "engine") as host:
+    with empty_engine() as host:
         command = [sys.executable, str(ROOT / "tests" / "samples" / "built_elsewhere.py"), str(task), str(tmp_path)]
         env = {**os.environ, "DOCKER_HOST": host}
         done = subprocess.run(command, capture_output=True, text=True, timeout=900, env=env, cwd=ROOT)

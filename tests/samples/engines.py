@@ -10,6 +10,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -74,11 +75,11 @@ def registry(folder: Path, *, closed: bool = False) -> Iterator[Registry]:
 
 
 @contextmanager
-def empty_engine(folder: Path) -> Iterator[str]:
-    """An engine that has nothing and no network, as DOCKER_HOST names it."""
+def empty_engine() -> Iterator[str]:
+    """An engine that has nothing and no network, as DOCKER_HOST names it; its sockets want a folder of a short name."""
     if not shutil.which("dockerd") or os.geteuid() != 0:
         pytest.skip("no engine can be started; run as root: apt-get install -y docker.io")
-    folder.mkdir(mode=0o700)
+    folder = Path(tempfile.mkdtemp(prefix="programsmith."))
     (folder / "daemon.json").write_text("{}")
     name = f"programsmith-test-{os.getpid()}"
     command = [
