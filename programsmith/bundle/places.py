@@ -20,6 +20,8 @@ from programsmith.toolchains.model import Toolchain
 
 KIND = "uid"
 SLOTS = "/slots"
+TREE = f"{SLOTS}/tree"
+"""Where a built tree of scripts lies, of which nothing is mapped as code."""
 TEMPORARY = "/tmp"  # noqa: S108 - as a case names it
 PROGRAMS = "/usr/bin"
 SERVER = "/launcher/launch"
@@ -38,16 +40,17 @@ def build_places() -> dict[str, str]:
 
 def folders(slots: int) -> tuple[str, ...]:
     """Every folder that an image must have for its launches."""
-    return tuple(place for places in (*slot_places(slots), build_places()) for place in places.values())
+    return (*(place for places in (*slot_places(slots), build_places()) for place in places.values()), TREE)
 
 
 def scratch(slots: int, policy: Policy) -> dict[str, str]:
-    """Places as file systems of their own: path to the options of a tmpfs. What is built lies on disk."""
+    """Places as file systems of their own: path to the options of a tmpfs. What is compiled lies on disk."""
     case, build = policy.case, policy.build
     room = f"rw,nosuid,nodev,noexec,mode=755,size={case.work_bytes},nr_inodes={case.work_files + 1}"
     mine = f"rw,nosuid,nodev,exec,mode=755,size={build.work_bytes},nr_inodes={build.work_files + 1}"
+    tree = f"rw,nosuid,nodev,noexec,mode=755,size={build.work_bytes},nr_inodes={build.work_files + 2}"
     cases = {place: room for places in slot_places(slots) for place in places.values()}
-    return {**cases, build_places()[TEMPORARY]: mine}
+    return {**cases, build_places()[TEMPORARY]: mine, TREE: tree}
 
 
 def environment(
@@ -85,6 +88,7 @@ def _stage(view: View, places: tuple[dict[str, str], ...], uid: int, *, witness:
         "server": SERVER,
         "uid": uid,
         "places": list(places),
+        "tree": TREE,
         "view": encode_view(view),
         "probe": {"view": encode_view(witness)},
     }

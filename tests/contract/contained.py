@@ -23,7 +23,8 @@ CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "KILL", "SETGID", "SETUID")
 FIRST_UID = 700_000
 PLACE = "mount -t tmpfs -o size={size},nr_inodes={files},nosuid,nodev,noexec,mode={mode} place {at}"
 SIZE, FILES = 32 << 20, 304
-ROOMS = {"/work": "755", "/tmp": "1777", "/dev/shm": "1777", "/slots/0": "755", "/slots/1": "755"}
+TREE = "/slots/tree"
+ROOMS = {"/work": "755", "/tmp": "1777", "/dev/shm": "1777", "/slots/0": "755", "/slots/1": "755", TREE: "755"}
 SHARED = ("/work", "/tmp", "/dev/shm")
 CHECKOUT = "/checkout"
 
@@ -51,6 +52,7 @@ def config(way: str, places: list[dict[str, str]] | None = None) -> dict[str, An
         "server": SERVER if way == "uid" else None,
         "uid": FIRST_UID,
         "places": places or [{p: p for p in SHARED}],
+        "tree": TREE,
         "view": view,
         "probe": {"view": view},
     }

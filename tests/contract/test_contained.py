@@ -13,7 +13,7 @@ import pytest
 from tests.contract import contained
 
 SUITES = ("test_launcher.py", "test_launcher_files.py", "test_launcher_limits.py", "test_launcher_isolation.py",
-          "test_uid.py")  # fmt: skip
+          "test_launcher_code.py", "test_uid.py")  # fmt: skip
 SECONDS = 400
 
 

@@ -126,6 +126,29 @@ def test_what_is_shown_is_copied_anew_when_it_changes(alone: UidLauncher, tmp_pa
     assert said == [b"one\n", b"two\n"]
 
 
+def test_a_tree_of_scripts_lies_where_nobody_maps_code_and_only_its_scripts_where_they_are_executed(
+    alone: UidLauncher, tmp_path: Path
+) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir(mode=0o755)
+    for name in ("main", "data"):
+        (tree / name).write_text(name)
+    for scripts, wanted in ((("/opt/shown/main",), ["data"]), (None, []), ((), ["data", "main"])):
+        shown = (Mount(source=str(tree), target="/opt/shown", scripts=scripts),)
+        code = "import os\nfor n in sorted(os.listdir('/opt/shown')): print(n, open('/opt/shown/' + n).read())"
+        assert ended(alone.run(case(code, mounts=shown))) == b"data data\nmain main\n"
+        assert [name for name in sorted(os.listdir("/opt/shown")) if os.path.islink(f"/opt/shown/{name}")] == wanted
+
+
+@pytest.mark.parametrize("where", ["tree", "places", "neither"])
+def test_that_no_file_becomes_code_is_said_where_the_kernel_refuses_it_everywhere(way: str, where: str) -> None:
+    os.makedirs("/opt/code", exist_ok=True)  # of a file system whose files may be mapped as code
+    config = contained.config(way, [{"/work": "/opt/code" if where == "places" else "/work"}])
+    launcher = UidLauncher({**config, "tree": "/opt/code"} if where == "tree" else config)
+    assert ("code" in launcher.enforced()) == (where == "neither")
+    launcher.close()
+
+
 def test_a_place_without_bounds_of_its_own_is_watched(alone: UidLauncher) -> None:
     code = "import time\nfor n in range(4): open(f'f{n}', 'wb').write(bytes(2 << 20))\ntime.sleep(20)"
     begun = time.monotonic()

@@ -105,7 +105,7 @@ class IsolatedLauncher:
     def enforced(self) -> tuple[str, ...]:
         """Limits that the kernel enforces here."""
         counted = ("memory", "cpu", "pids") if self._slots.counted else ("pids",) if pids_bind(root=self._root) else ()
-        return (*counted, "work", "work_files", "output", "wall")
+        return (*counted, "work", "work_files", "code", "output", "wall")
 
     def run(self, request: Request) -> Result:
         """Start the program and wait for the end of all of its processes."""

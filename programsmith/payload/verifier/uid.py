@@ -5,24 +5,29 @@ of a slot is nobody else's; Landlock lets a program read, write and execute what
 files, arguments and memory of others are closed whatever their modes; a filter leaves no socket to make; afterwards all
 processes of the user are killed and awaited and its files removed. Memory, CPU and, where a place is no file system of
 its own, what lies in it are watched and not enforced by the kernel. The root is the container's own: what a launch is
-shown in addition is copied to where it must appear.
+shown in addition is copied to where it must appear. No filter can tell which file a call maps as code, only a file
+system refuses it (`noexec`): where there is one for it, a tree of scripts lies there, and what is not executed by its
+name is a link to it.
 
 In: a config with the first user's number, the places of each slot (a directory as requests name it, and the one that
-it is here), the paths that may be read (the view) and the launch server, where the image has one; else each launch
-starts the init in Python.
+it is here), the place of a tree of scripts, the paths that may be read (the view) and the launch server, where the
+image has one; else each launch starts the init in Python.
 """
 
 from __future__ import annotations
 
 import contextlib
 import dataclasses
+import mmap
 import os
 import shutil
 import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
+from collections.abc import Callable
 from typing import Any
 
 from programsmith.payload.init.owned import Cleaner
@@ -53,7 +58,9 @@ class UidLauncher(IsolatedLauncher):
             raise LauncherError(f"uid: wanted the number of an ordinary user, got {config['uid']!r}")
         super().__init__(config, Slots(None, threads=False, most=len(self._places)))
         self._servers = Servers(config["server"]) if config.get("server") else None
-        self._shown: dict[str, tuple[int, ...]] = {}
+        held = config.get("tree")
+        self._held: str | None = held if held and _holds_no_code(held) else None
+        self._shown: dict[str, tuple[object, ...]] = {}
         self._showing = threading.Lock()
         self._begun: set[int] = set()
 
@@ -68,9 +75,11 @@ class UidLauncher(IsolatedLauncher):
 
     def enforced(self) -> tuple[str, ...]:
         """Limits that the kernel enforces."""
-        rooms = [os.statvfs(place) for places in self._places for place in places.values() if os.path.ismount(place)]
-        bounded = len(rooms) == sum(map(len, self._places)) and all(0 < r.f_files < _FREE_ENTRIES for r in rooms)
-        return (*(("work", "work_files") if bounded else ()), "pids", "output", "wall")
+        places = [place for one in self._places for place in one.values()]
+        rooms = [os.statvfs(place) for place in places if os.path.ismount(place)]
+        bounded = len(rooms) == len(places) and all(0 < r.f_files < _FREE_ENTRIES for r in rooms)
+        code = self._held is not None and all(map(_holds_no_code, places))
+        return (*(("work", "work_files") if bounded else ()), *(("code",) if code else ()), "pids", "output", "wall")
 
     def _spawn(self, launch: Launch, request: int) -> _Served | _PythonInit:
         for mount in launch.request.mounts:
@@ -125,6 +134,7 @@ class UidLauncher(IsolatedLauncher):
         return [
             *((int(Right.EXECUTE | Right.READ), path) for path in self._executables(request)),
             *((int(Right.READ), m.target) for m in (*self._view.mounts, *request.mounts)),
+            *((int(Right.READ), held) for held in map(self._held_at, request.mounts) if held),
             *((int(Right.READ), path) for path in _READABLE),
             *((int(write), path) for path in places.values()),
             *((int(Right.READ | Right.WRITE), path) for path in _WRITABLE_DEVICES),
@@ -133,17 +143,39 @@ class UidLauncher(IsolatedLauncher):
     def _show(self, mount: Mount) -> None:
         """Copy what is shown to where it must appear, unless it is there. Raises LauncherError."""
         facts = os.stat(mount.source)
-        mark = (facts.st_dev, facts.st_ino, facts.st_mtime_ns)
+        mark = (facts.st_dev, facts.st_ino, facts.st_mtime_ns, mount.scripts)
         with self._showing:
             if os.path.realpath(mount.source) == mount.target or self._shown.get(mount.target) == mark:
                 return
             try:
-                _copy(mount.source, mount.target)
+                self._lay(mount)
             except OSError as fault:
                 raise LauncherError(
                     f"{mount.target}: what is shown there cannot be copied ({fault}); make it a writable volume"
                 ) from fault
             self._shown[mount.target] = mark
+
+    def _held_at(self, mount: Mount) -> str | None:
+        """Where the files of a tree of scripts lie; None where they lie where they appear."""
+        if mount.scripts is None or self._held is None:
+            return None
+        return os.path.join(self._held, os.path.basename(mount.target))
+
+    def _lay(self, mount: Mount) -> None:
+        held = self._held_at(mount)
+        if held is None:
+            _copy(mount.source, mount.target)
+            return
+        executed = frozenset(mount.scripts or ())
+
+        def lay(source: str, target: str) -> str:
+            if target in executed:
+                return shutil.copy2(source, target)
+            os.symlink(held + target.removeprefix(mount.target), target)
+            return target
+
+        _copy(mount.source, held)  # whole: what follows a link finds its neighbours
+        _copy(mount.source, mount.target, lay)
 
 
 class _Served:
@@ -239,9 +271,23 @@ def _translated(env: Any, places: dict[str, str]) -> tuple[tuple[bytes, bytes], 
     return tuple(found.items())
 
 
-def _copy(source: str, target: str) -> None:
-    """Fill `target`, which may be a volume, with a copy of `source`, which everybody may read. Raises OSError."""
+def _holds_no_code(place: str) -> bool:
+    """Whether the kernel lets nobody map a file of the place as code. Raises OSError."""
+    with tempfile.TemporaryFile(dir=place) as file:
+        file.truncate(mmap.PAGESIZE)
+        try:
+            mmap.mmap(file.fileno(), mmap.PAGESIZE, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_EXEC).close()
+        except PermissionError:
+            return True
+    return False
+
+
+def _copy(source: str, target: str, lay: Callable[[str, str], object] = shutil.copy2) -> None:
+    """Fill `target`, which may be a volume, with a copy of `source`, which everybody may read, each file by `lay`.
+
+    Raises OSError.
+    """
     os.makedirs(target, exist_ok=True)
     Cleaner(None).empty(os.fsencode(target))
     os.chmod(target, 0o755)  # noqa: S103 - everybody reads it
-    shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
+    shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True, copy_function=lay)

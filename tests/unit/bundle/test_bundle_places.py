@@ -53,7 +53,7 @@ def test_every_slot_and_the_build_have_a_user_and_places_of_their_own(slots: int
     assert build["uid"] not in users
     here = [place for one in (*run["places"], *build["places"]) for place in one.values()]
     assert len(set(here)) == len(here) == 2 * slots + 2
-    assert sorted(here) == sorted(places.folders(slots))
+    assert sorted([*here, run["tree"]]) == sorted(places.folders(slots))
     assert {tuple(one) for one in run["places"]} == {("/tmp", "/work")}
 
 
@@ -62,9 +62,9 @@ def test_places_of_cases_are_file_systems_of_the_size_that_the_policy_says(toy: 
     found = places.scratch(2, policy)
     assert {p for one in places.slot_places(2) for p in one.values()} < set(found)
     for place, options in found.items():
-        rule = policy.build if "build" in place else policy.case
+        rule = policy.build if "build" in place or place == places.TREE else policy.case
         assert f"size={rule.work_bytes}," in options
-        assert f"nr_inodes={rule.work_files + 1}" in options
+        assert f"nr_inodes={rule.work_files + 1 + (place == places.TREE)}" in options
         assert ("noexec" in options) == ("build" not in place)
 
 
