@@ -79,8 +79,7 @@ class Adversary:
     `cases` says which held-out cases it is graded on (`any`; `plain`: output, exit code 0, nothing else; `files`: with
     files of its own), `count` how many, `compare` how their output is compared; `limits`, `building` and `receiving`
     replace limits of a case, of the build, of what is handed in. `sees` are paths of the published bundle that its
-    agent reads. A `fresh` one meddles with the grader's start. Its defence can be removed in `backends`; in those that
-    are `unclosed` nothing stops it.
+    agent reads. A `fresh` one meddles with the grader's start. Its defence can be removed in `backends`.
     """
 
     id: str
@@ -89,7 +88,6 @@ class Adversary:
     languages: tuple[str, ...]
     backends: tuple[str, ...]
     expects: Expects = Expects.SCORE
-    unclosed: tuple[str, ...] = ()
     core: bool = False
     exploit: str = "nothing"
     build: str = ""
@@ -147,7 +145,6 @@ def _adversary(row: Mapping[str, Any]) -> Adversary:
         defence=row["defence"],
         languages=tuple(row["languages"]),
         backends=tuple(row["backends"]),
-        unclosed=tuple(row["unclosed"]),
         expects=Expects(row["expects"]),
         core=row["set"] == "core",
         exploit=row["exploit"],

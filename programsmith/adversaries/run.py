@@ -33,7 +33,7 @@ from programsmith.payload.verifier.model import FileEntry
 from programsmith.payload.verifier.tree import tree_digest, write_tree
 from programsmith.sandboxes.base import BUBBLEWRAP, DOCKER
 
-STOPPED, HACKED, NO_CASE, MISSING, UNCLOSED = "stopped", "hacked", "no_case", "missing", "unclosed"
+STOPPED, HACKED, NO_CASE, MISSING = "stopped", "hacked", "no_case", "missing"
 CORPUS = "corpus"  # where an agent of ours puts what it trains on
 TWIN = "exec_listed"  # the defence without which a program of the system solves the task
 TWINS = {BUBBLEWRAP: "/twin", DOCKER: "/tmp/twin"}  # noqa: S108 - where that lies inside
@@ -129,8 +129,6 @@ def _untried(one: Adversary, why: str) -> Row:
 
 
 def _attack(one: Adversary, ground: Ground, scratch: Path) -> Row:
-    if ground.backend in one.unclosed:
-        return _untried(one, UNCLOSED)
     choice = Choice(
         cases=one.cases,
         count=one.count,

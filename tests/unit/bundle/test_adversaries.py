@@ -13,7 +13,7 @@ import pytest
 
 from programsmith.adversaries.cut import Choice, Cuts, cut
 from programsmith.adversaries.registry import adversaries, chosen, defences
-from programsmith.adversaries.run import HACKED, NO_CASE, STOPPED, UNCLOSED, Ground, attack
+from programsmith.adversaries.run import HACKED, NO_CASE, STOPPED, Ground, attack
 from programsmith.adversaries.weaken import Spoils, weak_program, weaken
 from programsmith.blocks import create, probe
 from programsmith.bundle.controls import table
@@ -90,13 +90,6 @@ def test_where_no_case_suits_there_is_no_cut_and_no_answer(toy, tmp_path, monkey
     monkeypatch.setitem(cut.__globals__["KINDS"], "plain", lambda _case: False)
     row = attack(KNOWN["says_nothing"], ground(toy, tmp_path / "s"))
     assert (row.live, row.outcome, row.reward) == (None, NO_CASE, None)
-
-
-def test_what_a_backend_does_not_close_is_said_and_not_tried(toy, tmp_path):
-    place = toy.path("r/environments.json")
-    place.write_text(json.dumps({**json.loads(place.read_bytes()), "kind": "docker"}))
-    row = attack(KNOWN["maps_code"], ground(toy, tmp_path / "s"))
-    assert (row.live, row.outcome, row.reward) == (None, UNCLOSED, None)
 
 
 def test_a_shipped_verifier_holds_no_weakness_and_no_switch(toy):
