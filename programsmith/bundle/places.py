@@ -44,11 +44,14 @@ def folders(slots: int) -> tuple[str, ...]:
 
 
 def scratch(slots: int, policy: Policy) -> dict[str, str]:
-    """Places as file systems of their own: path to the options of a tmpfs. What is compiled lies on disk."""
+    """Places as file systems of their own: path to the options of a tmpfs. What is compiled lies on disk.
+
+    That of a tree is the grader's and has no bounds but the container's memory: whatever a build was let leave fits.
+    """
     case, build = policy.case, policy.build
     room = f"rw,nosuid,nodev,noexec,mode=755,size={case.work_bytes},nr_inodes={case.work_files + 1}"
     mine = f"rw,nosuid,nodev,exec,mode=755,size={build.work_bytes},nr_inodes={build.work_files + 1}"
-    tree = f"rw,nosuid,nodev,noexec,mode=755,size={build.work_bytes},nr_inodes={build.work_files + 2}"
+    tree = "rw,nosuid,nodev,noexec,mode=755,size=0,nr_inodes=0"
     cases = {place: room for places in slot_places(slots) for place in places.values()}
     return {**cases, build_places()[TEMPORARY]: mine, TREE: tree}
 

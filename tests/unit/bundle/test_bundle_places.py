@@ -61,10 +61,11 @@ def test_places_of_cases_are_file_systems_of_the_size_that_the_policy_says(toy: 
     policy = decode_policy((toy.bundle / "tests" / "policy.json").read_bytes())
     found = places.scratch(2, policy)
     assert {p for one in places.slot_places(2) for p in one.values()} < set(found)
+    assert {"noexec", "size=0", "nr_inodes=0"} < set(found.pop(places.TREE).split(","))  # what a build left fits
     for place, options in found.items():
-        rule = policy.build if "build" in place or place == places.TREE else policy.case
+        rule = policy.build if "build" in place else policy.case
         assert f"size={rule.work_bytes}," in options
-        assert f"nr_inodes={rule.work_files + 1 + (place == places.TREE)}" in options
+        assert f"nr_inodes={rule.work_files + 1}" in options
         assert ("noexec" in options) == ("build" not in place)
 
 

@@ -60,8 +60,8 @@ def let_write(target: str) -> None:
     def binds(former: Callable[..., list[Bind]], *given: Any) -> list[Bind]:
         return [bind._replace(writable=bind.writable or bind.target == target) for bind in former(*given)]
 
-    def copied(former: Callable[[str, str], None], source: str, at: str) -> None:
-        former(source, at)
+    def copied(former: Callable[..., None], source: str, at: str, *how: Any) -> None:
+        former(source, at, *how)
         for folder, _, _ in os.walk(at if at == target else ""):
             os.chmod(folder, 0o777)  # noqa: S103 - the weakness itself
 
