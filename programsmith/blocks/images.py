@@ -31,6 +31,7 @@ from programsmith.payload.verifier.limits import build_limits
 from programsmith.payload.verifier.model import Limits, canonical
 from programsmith.payload.verifier.plan import Policy, decode_policy
 from programsmith.payload.verifier.tree import write_tree
+from programsmith.payload.verifier.views import encode_view
 from programsmith.payload.verifier.words import BuildWord, CaseWord
 from programsmith.records import codec
 from programsmith.records.outcome import Outcome, Word
@@ -40,7 +41,7 @@ from programsmith.sandboxes.docker_used import reap_images
 from programsmith.toolchains.load import toolchains
 from programsmith.toolchains.model import Toolchain
 from programsmith.toolchains.versions import dotted
-from programsmith.toolchains.views import agent_toolchains, build_view, run_view, version_commands
+from programsmith.toolchains.views import agent_toolchains, build_view, original_view, run_view, version_commands
 
 GREETING = b"hello from the run stage\n"
 ASKED = Limits(
@@ -71,7 +72,7 @@ def run(job: Job) -> Outcome:
     target = toolchains(job.rules("toolchains"))[manifest.target_language]
     base = _base(job, target)
     profile = docker_seccomp.text(job.rules("seccomp"))
-    made = _contained(job, target, base, profile) if base else _embedded(target, manifest)
+    made = _contained(job, target, base, profile) if base else _embedded(job, target, manifest)
     raw = json.dumps(made.environment, indent=1, sort_keys=True).encode("ascii") + b"\n"
     fault = made.fault(job, raw, manifest)
     if fault is not None:
@@ -103,17 +104,22 @@ def _base(job: Job, target: Toolchain) -> Base | None:
     return found if found and found.whole else None
 
 
-def _embedded(target: Toolchain, manifest: Manifest) -> Places:
+def _embedded(job: Job, target: Toolchain, manifest: Manifest) -> Places:
     """Views of this host."""
     packages = manifest.build_packages
     views = {
         "build": build_view(target, packages=packages),
         "run": run_view(target, manifest.exec_allowed, packages),
     }
+    stages = {stage: launcher_config(view) for stage, view in views.items()}
+    if manifest.source_language != manifest.target_language:
+        source = toolchains(job.rules("toolchains"))[manifest.source_language]
+        views["original"] = original_view(source, target, manifest.exec_allowed)
+        stages["original"] = encode_view(views["original"])
     prints = {stage: view.fingerprint for stage, view in views.items()}
     found = {"kind": BUBBLEWRAP, "fingerprint": _digest(prints)}
     return Places(
-        environment={**found, **{stage: launcher_config(view) for stage, view in views.items()}},
+        environment={**found, **stages},
         record={**found, "views": prints, "toolchains": agent_toolchains(target)},
         fault=_fault_in_views,
         told=f"views of this host ({BUBBLEWRAP})",
@@ -142,7 +148,7 @@ def _contained(job: Job, target: Toolchain, base: Base, profile: str) -> Places:
     limits = {"pids": rule["verifier"]["pids"], **{name: task[name] for name in ("cpus", "memory_mb")}}
     verifier = {"image": codec.encode(found[Side.VERIFIER]), "tests": tests_digest(bundle)}
     return Places(
-        environment={**facts, **limits, **verifier, "run": inside["run"], "build": inside["build"]},
+        environment={**inside, **facts, **limits, **verifier},
         record=record,
         fault=_fault_in_container,
         told=f"images on {base.tag} ({DOCKER})",

@@ -1,15 +1,14 @@
 """sanity: submissions whose score is known go through the real path, and each must get what it deserves.
 
-In: bundle, manifest, environment, oracle. Golden replay, table and source submission must pass every case; the table
-with one entry altered must fail exactly that case; nothing at all must get 0; each null at most the rule's share of
-the held-out cases; a few of the bundle's own submissions what it says of them, word by word, on a few cases. Out: pass
-or fail with every number as evidence.
+In: bundle, manifest, environment, oracle. Golden replay, table and the sealed solution itself must pass every case; the
+table with one entry altered must fail exactly that case; nothing at all must get 0; each null at most the rule's share
+of the held-out cases; a few of the bundle's own submissions what it says of them, word by word, on a few cases. Out:
+pass or fail with every number as evidence.
 """
 
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -21,7 +20,6 @@ from programsmith.adversaries.cut import Choice, cut
 from programsmith.bundle import controls
 from programsmith.bundle.grade import Grade, Oracle, grade_all, replay
 from programsmith.bundle.manifest import Manifest
-from programsmith.bundle.places import run_stage_of
 from programsmith.bundle.sides import Sides, read_sides
 from programsmith.bundle.solution import solution
 from programsmith.bundle.submissions import Submission, difference, read_submissions, scale_of, verdict
@@ -31,16 +29,12 @@ from programsmith.job import Job
 from programsmith.payload.verifier.tree import write_tree
 from programsmith.payload.verifier.words import CaseWord
 from programsmith.records import codec
-from programsmith.records.lock import Candidate, OracleFacts
+from programsmith.records.lock import OracleFacts
 from programsmith.records.outcome import Outcome, Word
-from programsmith.sandboxes import launcher_config
-from programsmith.sandboxes.base import DOCKER
 from programsmith.sources.tree import read_tar
-from programsmith.toolchains.load import toolchains
-from programsmith.toolchains.views import run_view
 
 SIDES = ("held_out", "public")
-HELP, REPLAY = "help", "golden_replay"
+HELP, REPLAY, SOLUTION = "help", "golden_replay", "solution"
 TRIED = ("partial_first_half", "says_nul", "ends_otherwise", "leaves_a_file")  # of the bundle's own submissions
 TRIED_CASES = 4
 PUBLIC_TABLE = "public_table"  # the null that passes every public case: both sides show what it is
@@ -97,17 +91,9 @@ class Bench:
             found.update(zip(places, grades, strict=True))
         return [found[self._out(one.id)] for one in wanted]
 
-    def replay(self, oracle: Oracle, bundle: Path, environment: Path) -> Grade:
+    def replay(self, oracle: Oracle) -> Grade:
         """Run the oracle itself on every case. Raises InfraError."""
-        return replay(bundle, oracle, environment, self._out(REPLAY), self.job.owner_secret)
-
-    def starting(self, other: Callable[[bytes], bytes]) -> Path:
-        """The bundle's tests in a folder of their own, with another environment of the verifier's container."""
-        folder = self.job.scratch / "other"
-        shutil.copytree(self.bundle / "tests", folder / "tests")
-        place = folder / "tests" / "environment.json"
-        place.write_bytes(other(place.read_bytes()))
-        return folder
+        return replay(self.bundle, oracle, self.environment, self._out(REPLAY), self.job.owner_secret)
 
     def _laid(self, one: Control) -> Path:
         folder = self.job.scratch / one.id
@@ -167,8 +153,8 @@ def _positive(bench: Bench) -> Iterator[Control]:
     at = bench.sides.held_out[0].case.id
     altered = controls.table(language, controls.altered(cases, at))
     yield Control(id="altered_table", files=altered, judge=lambda g: _only_fails(bench, g, at), on=Part.TWIN)
-    if bench.manifest.solution == "source":
-        yield Control(id="source", files=solution(bench.bundle, bench.job.owner_secret), judge=_all_pass)
+    sealed = solution(bench.bundle, bench.job.owner_secret)
+    yield Control(id=SOLUTION, files=sealed, judge=_all_pass)
 
 
 def _nothing() -> Control:
@@ -237,24 +223,11 @@ def _only_fails(bench: Bench, got: Grade, at: str) -> str:
 
 
 def _replayed(bench: Bench) -> Grade:
-    """The oracle at the run stage; at one of its own language where the target's has no way to start it."""
-    job = bench.job
-    facts = codec.load(job.inputs["facts.json"], OracleFacts)
-    candidate = codec.load(job.inputs["candidate.json"], Candidate)
-    tree = job.scratch / "oracle"
-    write_tree(str(tree), read_tar(job.inputs["oracle.tar"]))
-    bundle, environment = bench.bundle, bench.environment
-    if candidate.source_language != candidate.target_language:
-        source, rule = toolchains(job.rules("toolchains"))[candidate.source_language], job.rules("containers")
-        started = sorted({*bench.manifest.exec_allowed, *facts.exec_allowed})
-        value: Mapping[str, Any] = json.loads(environment.read_bytes())
-        if value["kind"] == DOCKER:
-            bundle = bench.starting(lambda inside: run_stage_of(source, started, inside, rule))
-        else:
-            environment = job.scratch / "replay.json"
-            own = launcher_config(run_view(source, started))
-            environment.write_text(json.dumps({**value, "run": own}), encoding="ascii")
-    return bench.replay(Oracle(tree=tree, program=facts.program), bundle, environment)
+    """The oracle where the verifier runs it."""
+    facts = codec.load(bench.job.inputs["facts.json"], OracleFacts)
+    tree = bench.job.scratch / "oracle"
+    write_tree(str(tree), read_tar(bench.job.inputs["oracle.tar"]))
+    return bench.replay(Oracle(tree=tree, program=facts.program))
 
 
 def help_text(bench: Bench) -> bytes:

@@ -88,4 +88,5 @@ def verifier_of(place: Mapping[str, Any], bundle: Path) -> Verifier:
         cpus=place["cpus"],
         pids=place["pids"],
         scratch=scratch(len(inside["run"]["places"]), policy),
+        writable=(ORACLE,) if "original" in inside else (),
     )

@@ -16,7 +16,8 @@ from pathlib import Path
 from programsmith.bundle.render import PAYLOAD
 from programsmith.errors import InputError
 from programsmith.payload.table.form import write
-from programsmith.payload.verifier.environment import BASE_ENV, COMPILE, ORACLE, SUBMISSION
+from programsmith.payload.verifier.environment import BASE_ENV, COMPILE
+from programsmith.payload.verifier.grade import CARRIED
 from programsmith.payload.verifier.model import FileEntry, GradedCase
 from programsmith.payload.verifier.plan import ReceiptRule
 from programsmith.payload.verifier.receive import receive
@@ -30,19 +31,20 @@ _AS_MODULE = {b"main.py": b"table.py", b"table.c": b"table.h"}
 
 
 def program(language: str, folder: str, name: str = "") -> Files:
-    """A program of payload/`folder` as a submission, with the language's compile.sh. `name` picks one source file.
+    """A program of payload/`folder` as a submission, with its compile.sh or the language's. `name` picks one source.
 
     Raises InputError where payload/ has nothing for the language.
     """
     sources = PAYLOAD / folder / language
+    own = sources / COMPILE
     found = sorted(p for p in sources.glob(f"{name or '*'}.*") if p.suffix in SUFFIXES and p.stem != "__init__")
-    script = PAYLOAD / "submission" / language / "compile.sh"
+    script = own if own.exists() else PAYLOAD / "submission" / language / COMPILE
     if not found or not script.exists():
         raise InputError(f"payload/{folder}: no {name or folder} program in {language}; add one, with a compile.sh")
     single = len(found) == 1
     named = {(f"main{p.suffix}" if single else p.name).encode(): p.read_bytes() for p in found}
     entries = [FileEntry(path, "file", 0o644, content) for path, content in named.items()]
-    return (*entries, FileEntry(b"compile.sh", "file", 0o755, script.read_bytes()))
+    return (*entries, FileEntry(COMPILE.encode(), "file", 0o755, script.read_bytes()))
 
 
 def has_table(language: str) -> bool:
@@ -95,11 +97,10 @@ def most_frequent(cases: Iterable[GradedCase]) -> Other:
 
 
 def wrapper(language: str, tool: str, oracle: Iterable[FileEntry], program_path: str) -> Files:
-    """A submission that carries the oracle's tree and hands every invocation to it."""
-    inside = SUBMISSION + "/oracle" + program_path.removeprefix(ORACLE)
-    carried = [dataclasses.replace(e, path=b"oracle/" + e.path) for e in oracle]
-    names = f"{tool}\n{inside}\n".encode()
-    return (*program(language, "solution"), FileEntry(b"tool.txt", content=names), *carried)
+    """A submission that carries the oracle's tree, packed, and hands every invocation to the oracle's program."""
+    names = f"{tool}\n{program_path}\n".encode()
+    carried = FileEntry(f"{CARRIED}.tar".encode(), content=pack(oracle))
+    return (*program(language, "solution"), FileEntry(b"tool.txt", content=names), carried)
 
 
 def received_digest(files: Iterable[FileEntry], folder: Path, rule: ReceiptRule) -> str:

@@ -7,12 +7,12 @@ without the secret.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from programsmith.bundle.cases import graded, in_words
-from programsmith.bundle.controls import pack, received_digest, wrapper
+from programsmith.bundle.controls import pack, received_digest, table, wrapper
 from programsmith.bundle.places import environment
 from programsmith.bundle.render import Image, Ingredients, Solution, allowed
 from programsmith.bundle.submissions import Scale, archive
@@ -20,9 +20,10 @@ from programsmith.bundle.verdicts import Material, submissions
 from programsmith.bundle.zipapp import check_pyz, verify_pyz
 from programsmith.errors import InputError, PrerequisiteError
 from programsmith.payload.verifier.limits import build_limits
-from programsmith.payload.verifier.model import GradedCase
+from programsmith.payload.verifier.model import FileEntry, GradedCase
 from programsmith.payload.verifier.plan import BuildRule, CaseRule, Policy, ReceiptRule
 from programsmith.payload.verifier.policy import findings
+from programsmith.payload.verifier.tree import TreeError
 from programsmith.payload.verifier.unseal import SECRET_NAME
 from programsmith.records import codec
 from programsmith.records.golden import Golden, Kills, Split
@@ -97,8 +98,8 @@ def ingredients(job: Work, split: Split) -> Ingredients:
         template=job.rules("prompts/instruction.md"),
         check=check_pyz(),
         verify=verify_pyz(),
-        environment=_environment(job, target, (*public, *held_out), candidate),
-        solution=_solution(job, lock, candidate, known[candidate.source_language], policy),
+        environment=_environment(job, known, (*public, *held_out), candidate),
+        solution=_solution(job, candidate, policy, (*public, *held_out)),
         submissions=_submissions(job, public, held_out, policy),
         owner_secret=_owner_secret(job),
     )
@@ -155,10 +156,12 @@ def _shared_packages(job: Work, candidate: Candidate) -> tuple[str, ...]:
     return tuple(job.spec("build", dict).get("packages") or ()) if same else ()
 
 
-def _environment(job: Work, target: Toolchain, cases: Cases, candidate: Candidate) -> bytes:
+def _environment(job: Work, known: Mapping[str, Toolchain], cases: Cases, candidate: Candidate) -> bytes:
     """How the verifier's container isolates launches."""
     shared, slots = _shared_packages(job, candidate), job.rules("limits")["task"]["slots"]
-    return environment(target, allowed(cases), shared, slots, job.rules("containers"))
+    source, target = known[candidate.source_language], known[candidate.target_language]
+    other = None if source is target else source
+    return environment(target, allowed(cases), shared, slots, job.rules("containers"), other)
 
 
 def _image(target: Toolchain, rule: Mapping[str, Any], containers: Mapping[str, Any], shared: tuple[str, ...]) -> Image:
@@ -174,26 +177,31 @@ def _image(target: Toolchain, rule: Mapping[str, Any], containers: Mapping[str, 
     )
 
 
-def _solution(job: Work, lock: Lock, candidate: Candidate, source: Toolchain, policy: Policy) -> Solution:
-    """The locked source where the target is its language, apart from files that the policy refuses; else a wrapper."""
-    oracle = read_tar(job.inputs["oracle.tar"])
+def _solution(job: Work, candidate: Candidate, policy: Policy, cases: Cases) -> Solution:
+    """The locked source where the target is its language, else a wrapper; all answers where that is too large."""
     if candidate.target_language == candidate.source_language:
-        request = BuildRequest(
-            toolchain=source,
-            lock=lock,
-            entry=candidate.entry,
-            spec_build=job.spec("build", dict),
-            limits=build_limits(policy.build),
-        )
-        files = source_submission(request, read_tar(job.inputs["source.tar"]), oracle)
-        refused = {f.path for f in findings(files, policy)}
-        tar = pack(e for e in files if e.kind == "file" and e.path not in refused)
-        return Solution(kind="source", tar=tar, waived="")
+        return Solution(kind="source", tar=pack(_source(job, candidate, policy)), waived="")
     facts = codec.load(job.inputs["facts.json"], OracleFacts)
-    whole = wrapper(candidate.target_language, facts.tool, oracle, facts.program)
-    files = tuple(e for e in whole if e.kind == "file")
-    waived = received_digest(files, job.scratch / "wrapper", policy.submission)
+    files = wrapper(candidate.target_language, facts.tool, read_tar(job.inputs["oracle.tar"]), facts.program)
+    try:
+        waived = received_digest(files, job.scratch / "wrapper", policy.submission)
+    except TreeError:
+        return Solution(kind="table", tar=pack(table(candidate.target_language, cases)), waived="")
     return Solution(kind="wrapper", tar=pack(files), waived=waived)
+
+
+def _source(job: Work, candidate: Candidate, policy: Policy) -> Iterator[FileEntry]:
+    """The locked source, apart from files that the policy refuses."""
+    request = BuildRequest(
+        toolchain=toolchains(job.rules("toolchains"))[candidate.source_language],
+        lock=codec.load(job.inputs["lock.json"], Lock),
+        entry=candidate.entry,
+        spec_build=job.spec("build", dict),
+        limits=build_limits(policy.build),
+    )
+    files = source_submission(request, read_tar(job.inputs["source.tar"]), read_tar(job.inputs["oracle.tar"]))
+    refused = {f.path for f in findings(files, policy)}
+    return (e for e in files if e.kind == "file" and e.path not in refused)
 
 
 def _submissions(job: Work, public: Cases, held_out: Cases, policy: Policy) -> bytes:

@@ -176,6 +176,7 @@ def _of_proof(proof: Mapping[str, Any]) -> dict[tuple[str, ...], Any]:
         ("environments",): sorted(f"{e['kind']}:{e['fingerprint']}" for e in places),
         ("notes",): verdict["reasons"],
         ("licence",): proof["source"]["licence"],
+        ("solution",): proof["solution"],
         ("evidence",): {block: _proven(row) for block, row in evidence.items()},
         ("strength",): figures.get("strength"),
         ("calibration",): figures.get("calibration"),

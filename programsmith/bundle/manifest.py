@@ -16,8 +16,8 @@ class Manifest:
 
     `tree` is the tree digest of the whole, `files` the SHA-256 of each file by path. `families` counts the cases of
     a family by side. `exec_allowed` are the executables that any case may start besides the submission and the
-    interpreter. `solution` is `source` or `wrapper`, `waived` the tree digest of a wrapper (empty for a source).
-    `build_packages` are packages that a build may use besides the toolchain.
+    interpreter. `solution` is `source`, `wrapper` or `table`, `waived` the tree digest of a wrapper (else empty).
+    `build_packages` are packages that a build may use besides the toolchain. `source_language` is the original's.
     """
 
     tree: str
@@ -31,6 +31,7 @@ class Manifest:
     solution: str
     waived: str
     build_packages: tuple[str, ...] = ()
+    source_language: str = ""
 
 
 def digests(entries: Iterable[FileEntry]) -> tuple[str, dict[str, str]]:

@@ -7,7 +7,6 @@ has not allows nothing.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -62,27 +61,22 @@ def environment(
     packages: Iterable[str],
     slots: int,
     rule: Mapping[str, Any],
+    source: Toolchain | None = None,
 ) -> bytes:
-    """The file's bytes. `rule` is that of containers; `packages` are further ones that a build may use."""
-    views, first = rule["views"], rule["verifier"]["uid"]
-    run = _view(target, (*target.run_programs, *exec_allowed), views["run"], views)
+    """The file's bytes. `rule` is that of containers; `packages` are further ones that a build may use.
+
+    `source` is the original's language where it is another one: then there is a view for the original too.
+    """
+    views, first, started = rule["views"], rule["verifier"]["uid"], tuple(exec_allowed)
+    run = _view((target,), (*target.run_programs, *started), views["run"], views)
     built = (*target.common.shell, *target.build_programs, *views["build"]["execute"])
-    build = _view(target, (*built, *([PROGRAMS] if tuple(packages) else [])), views["build"], views)
+    build = _view((target,), (*built, *([PROGRAMS] if tuple(packages) else [])), views["build"], views)
     stages = {"run": (run, slot_places(slots), first), "build": (build, (build_places(),), first + slots)}
-    return canonical(
-        {
-            "kind": KIND,
-            "fingerprint": "",
-            **{name: _stage(*parts, witness=_witness(views)) for name, parts in stages.items()},
-        }
-    )
-
-
-def run_stage_of(source: Toolchain, exec_allowed: Iterable[str], inside: bytes, rule: Mapping[str, Any]) -> bytes:
-    """The file `inside` with another run stage: cases may start what programs of the language `source` need."""
-    value, views = json.loads(inside), rule["views"]
-    value["run"]["view"] = encode_view(_view(source, (*source.run_programs, *exec_allowed), views["run"], views))
-    return canonical(value)
+    value = {name: _stage(*parts, witness=_witness(views)) for name, parts in stages.items()}
+    if source is not None:
+        both = (*source.run_programs, *target.run_programs, *started)
+        value["original"] = encode_view(_view((source, target), both, views["run"], views))
+    return canonical({"kind": KIND, "fingerprint": "", **value})
 
 
 def _stage(view: View, places: tuple[dict[str, str], ...], uid: int, *, witness: View) -> dict[str, Any]:
@@ -102,9 +96,11 @@ def _witness(views: Mapping[str, Any]) -> View:
     return _of((f"{PROGRAMS}/python3",), (*views["run"]["read"], *views["read"]["python"]), views)
 
 
-def _view(target: Toolchain, names: Iterable[str], stage: Mapping[str, Any], views: Mapping[str, Any]) -> View:
+def _view(
+    languages: Iterable[Toolchain], names: Iterable[str], stage: Mapping[str, Any], views: Mapping[str, Any]
+) -> View:
     programs = tuple(name if name.startswith("/") else f"{PROGRAMS}/{name}" for name in dict.fromkeys(names))
-    own = views["read"].get(target.language, ())
+    own = (path for one in languages for path in views["read"].get(one.language, ()))
     return _of(programs, (*stage["read"], *own), views)
 
 

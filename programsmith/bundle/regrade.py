@@ -34,11 +34,12 @@ from programsmith.bundle.zipapp import verify_pyz
 from programsmith.errors import InfraError, InputError, boundary
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.payload.verifier.tree import write_tree
+from programsmith.payload.verifier.views import encode_view
 from programsmith.payload.verifier.wire import check_paths
 from programsmith.sandboxes import launcher_config
 from programsmith.sandboxes.base import BUBBLEWRAP
 from programsmith.toolchains.load import toolchains
-from programsmith.toolchains.views import build_view, run_view
+from programsmith.toolchains.views import build_view, original_view, run_view
 
 SOLUTION, NOTHING = "solution", "nop"
 WANTED = {SOLUTION: 1.0, NOTHING: 0.0}
@@ -115,15 +116,20 @@ def _environment(
 ) -> dict[str, Any]:
     """Views of this host, as the block `images` makes them. Raises InputError, PrerequisiteError."""
     known, packages = toolchains(rules("toolchains")), tuple(proof["build_packages"])
-    if len(languages) != 1 or languages[0] not in known:
-        raise InputError(f"tests/policy.json: wanted one language of {', '.join(sorted(known))}, got {languages}")
+    origin = proof["source"]["language"]
+    if len(languages) != 1 or {*languages, origin} - set(known):
+        odd_one = f"tests/policy.json and provenance.json: wanted one language each of {', '.join(sorted(known))}"
+        raise InputError(f"{odd_one}, got {languages} and {origin!r}")
     odd = [p for p in programs if not _PROGRAM.fullmatch(p)] + [p for p in packages if not _PACKAGE.fullmatch(p)]
     if odd:
         raise InputError(f"wanted programs below /usr and names of packages, got {odd[0]!r}")
     target = known[languages[0]]
-    return {
+    value = {
         "kind": BUBBLEWRAP,
         "fingerprint": "",
         "build": launcher_config(build_view(target, packages=packages)),
         "run": launcher_config(run_view(target, programs, packages)),
     }
+    if origin != languages[0]:
+        value["original"] = encode_view(original_view(known[origin], target, programs))
+    return value

@@ -32,11 +32,21 @@ SOURCES = tuple(sorted([*(PAYLOAD / "launch").glob("*.[ch]"), *(PAYLOAD / "init"
 CANARIES = (APP, "tests/", "solution/")
 """Folders that carry a canary, one file each."""
 FORMAT = 1
+SOLUTIONS = {
+    "source": "the original's source",
+    "wrapper": "a wrapper that carries the original",
+    "table": "a table of all answers: the original is more than may be handed in",
+}
+"""What the README says of each kind of solution."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solution:
-    """A submission that scores 1: its kind (`source` or `wrapper`), its tar, its tree digest where that is waived."""
+    """A submission that scores 1: its kind, its tar, its tree digest where that is waived.
+
+    `source`: the original's; `wrapper`: a program that carries the original, which is of another language; `table`: all
+    answers, where a wrapper would be more than may be handed in.
+    """
 
     kind: str
     tar: bytes
@@ -246,6 +256,7 @@ def _metadata(given: Ingredients, plan: Plan) -> dict[str, Any]:
         "target_language": "/".join(given.policy.languages),
         "source_language": given.source_language,
         "licence": given.licence,
+        "solution": given.solution.kind,
         "seal": "inline" if given.owner_secret is None else "owner",
         "reward": plan.reward,
         "threshold": plan.threshold,
@@ -265,6 +276,7 @@ def _readme(given: Ingredients, plan: Plan) -> dict[str, object]:
         "held_out_count": len(plan.held_out),
         "family_count": len(plan.families),
         "licence": given.licence,
+        "solution": SOLUTIONS[given.solution.kind],
         "sealed": inline if given.owner_secret is None else "The secret of the sealed files is the owner's.",
     }
 
@@ -283,4 +295,5 @@ def _manifest(given: Ingredients, plan: Plan, entries: Iterable[FileEntry]) -> M
         solution=given.solution.kind,
         waived=given.solution.waived,
         build_packages=given.image.build_packages,
+        source_language=given.source_language,
     )

@@ -54,8 +54,8 @@ def opened_stages(bundle: Path, environment: bytes) -> Iterator[Launchers]:
         with opened(environment) as found:
             yield found
         return
-    run = ContainerLauncher("run", bundle, place)
-    yield Launchers(build=ContainerLauncher("build", bundle, place), run=run, enforced=run.probe())
+    build, run, original = (ContainerLauncher(stage, bundle, place) for stage in ("build", "run", "original"))
+    yield Launchers(build=build, run=run, original=lambda: original, enforced=run.probe())
 
 
 class ContainerLauncher:

@@ -20,11 +20,11 @@ VERSION = r"[0-9.]*"
 FIRST_USER = 1000
 
 
-def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:  # noqa: ARG001 - every check has the same form
-    """Compare both lists with the policy."""
-    carried = json.loads(scene.content(CARRIED) or b"{}")
-    found = [f"{CARRIED}: {fault}" for fault in (*_programs(scene, carried), *_users(scene, carried))]
-    found += [f"r/environments.json: {fault}" for fault in _programs(scene, scene.views)]
+def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:
+    """Compare the lists of both places with the policy; `runs` are by language the programs that its cases start."""
+    carried, runs = json.loads(scene.content(CARRIED) or b"{}"), parameters["runs"]
+    found = [f"{CARRIED}: {fault}" for fault in (*_programs(scene, carried, runs), *_users(scene, carried))]
+    found += [f"r/environments.json: {fault}" for fault in _programs(scene, scene.views, runs)]
     return Row(
         passed=not found,
         reason=first(found, "a case starts what the policy lists", "programs"),
@@ -32,21 +32,27 @@ def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:  # noqa: ARG001 - e
     )
 
 
-def _programs(scene: Scene, environment: Mapping[str, Any]) -> Iterator[str]:
-    policy, seen = scene.sides.policy, scene.manifest.exec_allowed
-    names = [re.escape(os.path.basename(p)) for path in seen for p in (path, os.path.realpath(path))]
-    listed = re.compile("|".join([*names, *(re.escape(p) + VERSION for p in policy.run_programs), LOADER.pattern]))
-    listing = environment.get("run", {}).get("view", {}).get("executables")
+def _programs(scene: Scene, environment: Mapping[str, Any], runs: Mapping[str, list[str]]) -> Iterator[str]:
+    """Only behind the waived wrapper of another language does a case start what the original's programs start."""
+    own, origin = scene.sides.policy.run_programs, scene.lock.language
+    yield from _unlisted(scene, "run.view", environment.get("run", {}).get("view", {}), own)
+    if origin != scene.manifest.target_language:
+        yield from _unlisted(scene, "original", environment.get("original", {}), (*own, *runs.get(origin, ())))
+    elif "original" in environment:
+        yield "original: wanted none where the original is of the task's language"
+
+
+def _unlisted(scene: Scene, name: str, view: Mapping[str, Any], programs: Iterable[str]) -> Iterator[str]:
+    seen = (p for path in scene.manifest.exec_allowed for p in (path, os.path.realpath(path)))
+    names = [re.escape(os.path.basename(p)) for p in seen]
+    listed = re.compile("|".join([*names, *(re.escape(p) + VERSION for p in programs), LOADER.pattern]))
+    listing = view.get("executables")
     if not isinstance(listing, list):
-        yield "run.view.executables: wanted a list, got none"
+        yield f"{name}.executables: wanted a list, got none"
         return
-    yield from _unlisted(listing, listed)
-
-
-def _unlisted(listing: Iterable[str], listed: re.Pattern[str]) -> Iterator[str]:
     for path in listing:
         if not listed.fullmatch(os.path.basename(path)):
-            yield f"run.view.executables: wanted programs of the policy, got {path}"
+            yield f"{name}.executables: wanted programs of the policy, got {path}"
 
 
 def _users(scene: Scene, environment: Mapping[str, Any]) -> Iterator[str]:

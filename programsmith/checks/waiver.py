@@ -1,6 +1,6 @@
-"""The source policy is waived for the sealed wrapper alone, and for nothing where the solution is source.
+"""The source policy is waived for the sealed wrapper alone, and for nothing where the solution is source or a table.
 
-A source solution keeps to the policy by itself; a wrapper's tree digest, taken as the verifier takes it, is the waived
+Such a solution keeps to the policy by itself; a wrapper's tree digest, taken as the verifier takes it, is the waived
 one. Any other value would let somebody else's machine code in.
 """
 
@@ -16,7 +16,7 @@ from programsmith.checks.base import Row, Scene, first
 from programsmith.errors import InfraError
 from programsmith.payload.verifier.policy import findings
 
-SOURCE = "source"
+WRAPPER = "wrapper"
 
 
 def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:  # noqa: ARG001 - every check has the same form
@@ -36,11 +36,11 @@ def _faults(scene: Scene) -> Iterator[str]:
     except (InfraError, tarfile.TarError) as fault:
         yield f"solution/solution.sealed: wanted a sealed archive of source: {fault}"
         return
-    if scene.manifest.solution == SOURCE:
+    if scene.manifest.solution == WRAPPER:
+        wanted = received_digest(files, scene.scratch / "solution", sides.policy.submission)
+    else:
         refused = findings(files, sides.policy)
         yield from (f"solution/: {one.path!r}: wanted source, got {one.why}" for one in refused)
-    else:
-        wanted = received_digest(files, scene.scratch / "solution", sides.policy.submission)
     for where, got in (("tests/plan.json", sides.plan.waived), ("the manifest", scene.manifest.waived)):
         if got != wanted:
             yield f"{where}: waived: wanted {wanted or 'nothing'}, got {got or 'nothing'}"

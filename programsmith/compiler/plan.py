@@ -129,9 +129,9 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         block="sanity",
-        reads=("facts.json", "oracle.tar", "candidate.json", "r/manifest.json", "r/bundle/", "r/environments.json"),
+        reads=("facts.json", "oracle.tar", "r/manifest.json", "r/bundle/", "r/environments.json"),
         says=(Word.PASS, Word.FAIL),
-        rules=("toolchains", "acceptance", "containers"),
+        rules=("acceptance",),
         payload=(*LAUNCH, "table", "nulls", "submission"),
         per_revision=True,
     ),

@@ -242,6 +242,7 @@ def _scene(found: Present, asked: Asked, bundle: Path) -> Scene:
         solution=proof["solution"],
         waived=plan.waived,
         build_packages=tuple(proof["build_packages"]),
+        source_language=proof["source"]["language"],
     )
     return Scene(
         bundle=bundle,

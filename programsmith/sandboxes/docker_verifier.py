@@ -35,7 +35,7 @@ _LEFT_FILES, _LEFT_BYTES = 64, 256 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verifier:
-    """A verifier's container: its image, its limits, places that are a tmpfs with their options."""
+    """A verifier's container: its image, its limits, places that are a tmpfs with their options, empty volumes."""
 
     image: Image
     workdir: str
@@ -43,6 +43,7 @@ class Verifier:
     pids: int
     cpus: float
     scratch: Mapping[str, str]
+    writable: tuple[str, ...] = ()
 
 
 def verify(
@@ -53,7 +54,7 @@ def verify(
     volumes: dict[str, tuple[str, bool]] = {}
     container = ""
     try:
-        for place in (*shown, OUT, TEMPORARY):
+        for place in dict.fromkeys((*shown, *verifier.writable, OUT, TEMPORARY)):
             volumes[place] = make_volume(), True
         container = create(
             Plan(

@@ -87,13 +87,22 @@ def run_view(tc: Toolchain, exec_allowed: Sequence[str] = (), packages: Sequence
     return _view(tc, [*tc.run_programs, *exec_allowed], [*libraries, *_run_paths(tc)], optional=())
 
 
+def original_view(source: Toolchain, target: Toolchain, exec_allowed: Sequence[str] = ()) -> View:
+    """What a case sees of the original behind a program of another language. Raises PrerequisiteError."""
+    own = [_program(tc, name) for tc in (source, target) for name in tc.run_programs]
+    return _view(source, [*own, *exec_allowed], [*_run_paths(source), *_run_paths(target)], optional=())
+
+
+def _program(tc: Toolchain, name: str) -> str:
+    """The interpreter of the language as a path; another name as it is."""
+    return interpreter_path(tc.interpreter) if tc.interpreter and name == tc.interpreter.program else name
+
+
 def _view(tc: Toolchain, programs: Iterable[str], paths: Iterable[str], optional: Sequence[str]) -> View:
     """Names become paths in the searched folders; `optional` ones may be absent."""
     found: list[str] = []
-    for name in dict.fromkeys(programs):
-        if tc.interpreter and name == tc.interpreter.program:
-            found.append(interpreter_path(tc.interpreter))
-        elif name.startswith("/"):
+    for name in dict.fromkeys(_program(tc, name) for name in programs):
+        if name.startswith("/"):
             found.append(name)
         elif path := shutil.which(name, path=":".join(tc.common.search)):
             found.append(path)

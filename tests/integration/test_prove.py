@@ -154,7 +154,7 @@ def test_images_are_pushed_once_they_are_proven_and_named_by_digest(project: Pat
 @pytest.mark.docker
 @pytest.mark.soak
 def test_a_task_with_its_base_is_built_where_there_is_none(project: Path, tmp_path: Path) -> None:
-    """Whatever was pushed of it: what is carried names no registry. All answers get 1 there, and nothing at all 0."""
+    """Whatever was pushed of it: what is carried names no registry. Its own solution gets 1 there, and nothing 0."""
     base_image("c")
     code, out, err = verb(project, "export", "spec=rot", "--with-base")
     assert code == 0, err
@@ -169,7 +169,7 @@ def test_a_task_with_its_base_is_built_where_there_is_none(project: Path, tmp_pa
         env = {**os.environ, "DOCKER_HOST": host}
         done = subprocess.run(command, capture_output=True, text=True, timeout=900, env=env, cwd=ROOT)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "table 1.0 AC\nnop 0.0 NO_BUILD\n"
+    assert done.stdout == "solution 1.0 AC\nnop 0.0 NO_BUILD\n"
 
 
 def tree(folder: Path) -> dict[str, bytes]:

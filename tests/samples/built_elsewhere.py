@@ -1,7 +1,7 @@
 """Builds both images of an exported task from its Dockerfiles and nothing else, and grades in them.
 
-`built_elsewhere.py TASK SCRATCH`, in an engine that DOCKER_HOST names. Prints the rewards of the table control,
-which holds every answer, and of nothing at all. The verifier's image has no archive of a root in it.
+`built_elsewhere.py TASK SCRATCH`, in an engine that DOCKER_HOST names. Prints the rewards of the task's own solution and
+of nothing at all. The verifier's image has no archive of a root in it.
 """
 
 from __future__ import annotations
@@ -12,10 +12,9 @@ import tomllib
 from pathlib import Path
 
 from programsmith.bundle.container import tests_digest
-from programsmith.bundle.controls import table
 from programsmith.bundle.grade import grade
 from programsmith.bundle.images import Side, context
-from programsmith.bundle.sides import read_sides
+from programsmith.bundle.solution import solution
 from programsmith.payload.verifier.tree import write_tree
 from programsmith.records import codec
 from programsmith.sandboxes.base import Image
@@ -32,10 +31,10 @@ inside = json.loads((task / "tests" / "environment.json").read_bytes())
 place = {
     "kind": "docker", "fingerprint": "", "pids": 2048, "cpus": limits["cpus"], "memory_mb": limits["memory_mb"],
     "image": codec.encode(Image(id=str(built[Side.VERIFIER].id))), "tests": tests_digest(task),
-    "run": inside["run"], "build": inside["build"],
+    **{stage: inside[stage] for stage in ("run", "build", "original")},
 }  # fmt: skip
 (scratch / "environment.json").write_text(json.dumps(place))
-for name, files in {"table": table("c", read_sides(task).all), "nop": ()}.items():
+for name, files in {"solution": solution(task), "nop": ()}.items():
     write_tree(str(scratch / name), files)
     got = grade(task, scratch / name, scratch / "environment.json", scratch / f"{name}.out")
     print(name, got.reward, got.word)

@@ -87,8 +87,8 @@ def _report(asked: argparse.Namespace, number: int, tests: Tests, launchers: Lau
     try:
         if asked.replay is not None:
             oracle, program = asked.replay
-            return replay(tests, oracle, program, launchers.run, enforced=launchers.enforced)
-        return grade(tests, asked.submission[number], launchers.build, launchers.run, enforced=launchers.enforced)
+            return replay(tests, oracle, program, launchers.original(), enforced=launchers.enforced)
+        return grade(tests, asked.submission[number], launchers, enforced=launchers.enforced)
     except (LauncherError, OSError, MemoryError) as fault:
         return _broken(fault)
 

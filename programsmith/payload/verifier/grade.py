@@ -20,6 +20,7 @@ from programsmith.payload.verifier.compare import choice
 from programsmith.payload.verifier.environment import ORACLE
 from programsmith.payload.verifier.faults import Fault
 from programsmith.payload.verifier.launcher import Launcher, Mount
+from programsmith.payload.verifier.launchers import Launchers
 from programsmith.payload.verifier.model import GradedCase
 from programsmith.payload.verifier.plan import Plan, Policy, decode_cases, decode_plan, decode_policy
 from programsmith.payload.verifier.policy import findings
@@ -30,6 +31,8 @@ from programsmith.payload.verifier.tree import TreeError, TreeReading, tree_dige
 from programsmith.payload.verifier.unseal import SealError, decode_seal, unseal
 from programsmith.payload.verifier.words import BuildWord, shown
 
+CARRIED = "oracle"
+"""The folder of a built wrapper that holds the original's tree, which is shown at ORACLE."""
 ROOM = 1 << 20  # bytes that a disk has left that is not full
 
 
@@ -68,7 +71,7 @@ def _read(folder: str, name: str) -> bytes:
         return source.read()
 
 
-def grade(tests: Tests, submission: str, builder: Launcher, runner: Launcher, **more: Any) -> Report:
+def grade(tests: Tests, submission: str, launchers: Launchers, **more: Any) -> Report:
     """Grade one submission. Raises LauncherError, OSError."""
     try:
         received = receive(submission, tests.policy.submission)
@@ -77,13 +80,13 @@ def grade(tests: Tests, submission: str, builder: Launcher, runner: Launcher, **
     except (FileNotFoundError, NotADirectoryError) as fault:
         return unbuilt(BuildWord.NO_BUILD, f"no submission folder: {fault.strerror}", tests.cases, tests.plan, **more)
     more["left_out"] = tuple(received.left_out)
-    policy, refused = _held_to(received, tests)
+    waived, policy, refused = _held_to(received, tests)
     if refused:
         reason = f"{len(refused)} files are not source: the first is {shown(refused[0][0])}: {refused[0][1]}"
         return unbuilt(BuildWord.POLICY, reason, tests.cases, tests.plan, refused=refused, **more)
-    built = build(received.entries, policy, builder)
+    built = build(received.entries, policy, launchers.build)
     if built.fault is not None:
-        built = build(received.entries, policy, builder)
+        built = build(received.entries, policy, launchers.build)
     if built.fault is not None:
         return infra(Fault.LAUNCHER_FAULT, f"build: {built.fault}")
     more["log"] = built.log
@@ -93,7 +96,8 @@ def grade(tests: Tests, submission: str, builder: Launcher, runner: Launcher, **
 
     def run(folder: str) -> Report:
         write_tree(folder, built.tree)
-        return _run(tests, runner, subject(built.tree, folder, policy), **more)
+        runner = launchers.original() if waived else launchers.run
+        return _run(tests, runner, _shown(subject(built.tree, folder, policy), folder, waived=waived), **more)
 
     return _in_private_folder(run)
 
@@ -110,11 +114,19 @@ def replay(tests: Tests, oracle: str, program: str, runner: Launcher, **more: An
     return _run(tests, runner, Subject(program=program, mounts=(Mount(source=oracle, target=ORACLE),)), **more)
 
 
-def _held_to(received: TreeReading, tests: Tests) -> tuple[Policy, tuple[tuple[bytes, str], ...]]:
-    """The policy that the submission must keep to, and the files that it refuses."""
+def _held_to(received: TreeReading, tests: Tests) -> tuple[bool, Policy, tuple[tuple[bytes, str], ...]]:
+    """Whether it is the waived tree, the policy that the submission must keep to, and the files that it refuses."""
     if tests.plan.waived and tree_digest(received.entries) == tests.plan.waived:
-        return dataclasses.replace(tests.policy, compiled=True), ()
-    return tests.policy, tuple((found.path, found.why) for found in findings(received.entries, tests.policy))
+        return True, dataclasses.replace(tests.policy, compiled=True), ()
+    return False, tests.policy, tuple((found.path, found.why) for found in findings(received.entries, tests.policy))
+
+
+def _shown(what: Subject, folder: str, *, waived: bool) -> Subject:
+    """The original that the waived tree carries lies where it was captured, too."""
+    carried = os.path.join(folder, CARRIED)
+    if not waived or not os.path.isdir(carried):
+        return what
+    return dataclasses.replace(what, mounts=(*what.mounts, Mount(source=carried, target=ORACLE)))
 
 
 def _run(tests: Tests, runner: Launcher, what: Subject, **more: Any) -> Report:

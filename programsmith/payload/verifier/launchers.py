@@ -1,7 +1,8 @@
 """The launchers that may score: opened from the environment file that the host wrote, probed before anything runs.
 
-The environment file is JSON: kind, fingerprint, and one launcher config each for the build view and the run view.
-Refused: a kind that is not in the closed table below. The plain launcher of the public runner is not in it.
+The environment file is JSON: kind, fingerprint, and one launcher config each for the build view and the run view. Where
+the original is of another language than the task's, `original` is the view that it runs in, behind a program of the
+task's. Refused: a kind that is not in the closed table below. The plain launcher of the public runner is not in it.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from programsmith.payload.verifier.bwrap import BwrapLauncher
@@ -34,10 +36,14 @@ KINDS: Mapping[str, Callable[[dict[str, Any]], Launcher]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launchers:
-    """One launcher per stage, and the limits that the kernel holds a case to."""
+    """One launcher per stage, and the limits that the kernel holds a case to.
+
+    `original` makes the launcher under which the original itself runs, once; that of submissions where they are alike.
+    """
 
     build: Launcher
     run: Launcher
+    original: Callable[[], Launcher]
     enforced: tuple[str, ...]
 
 
@@ -48,13 +54,17 @@ def opened(raw: bytes) -> Iterator[Launchers]:
         value = json.loads(raw)
         make, build, run = KINDS[value["kind"]], copy.deepcopy(value["build"]), value["run"]
         build["view"]["executables"].append(SUBMISSION)  # a build may start what it has just made
+        apart = {**run, "view": value["original"]} if "original" in value else None
     except (ValueError, KeyError, TypeError, AttributeError) as fault:
         raise LauncherError(f"environment file: wanted kind ({', '.join(KINDS)}), build and run: {fault!r}") from fault
-    stages: list[Launcher] = []
-    try:
-        stages.append(make(build))
-        stages.append(make(run))
-        yield Launchers(build=stages[0], run=stages[1], enforced=stages[1].probe())
-    finally:
-        for stage in stages:
-            stage.close()
+    with ExitStack() as open_things:
+
+        def opened_stage(config: dict[str, Any]) -> Launcher:
+            launcher = make(config)
+            open_things.callback(launcher.close)
+            return launcher
+
+        builder, runner = opened_stage(build), opened_stage(run)
+        enforced = runner.probe()  # holds for the original too: its stage differs in the view alone, no part of a proof
+        original = cache(lambda: runner if apart is None else opened_stage(apart))
+        yield Launchers(build=builder, run=runner, original=original, enforced=enforced)

@@ -197,7 +197,7 @@ def graded(
                 plan=replace(measured.plan, held_out=ids, public=()),
                 cases=tuple(c for c in tests.cases if c.case.id in ids),
             )
-        return inside.grade(measured, str(folder), launchers.build, launchers.run)
+        return inside.grade(measured, str(folder), launchers)
 
     return run
 

@@ -159,7 +159,7 @@ def test_machine_code_that_a_build_unpacks_is_no_program_of_an_interpreted_langu
     assert (report.word, report.reward) == ("POLICY", 0.0)
     assert report.reason == "compile.sh left machine code: 'executable'"
     open_to_it = replace(tests, policy=replace(tests.policy, compiled=True))
-    report = inside.grade(open_to_it, str(submit(files)), launchers.build, launchers.run)
+    report = inside.grade(open_to_it, str(submit(files)), launchers)
     assert "AC" in words(report)  # it runs where nothing refuses it, and says nothing as it should
 
 
@@ -228,7 +228,7 @@ def test_hostile_names_in_a_submission_change_nothing(
 
 
 def test_a_missing_submission_folder_is_the_submissions_fault(tests: inside.Tests, launchers: Launchers) -> None:
-    report = inside.grade(tests, "/nowhere/at/all", launchers.build, launchers.run)
+    report = inside.grade(tests, "/nowhere/at/all", launchers)
     assert (report.word, report.reward) == ("NO_BUILD", 0.0)
 
 

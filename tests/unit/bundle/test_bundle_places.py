@@ -30,6 +30,14 @@ def test_a_case_may_start_its_interpreter_and_what_the_oracle_started(language: 
     assert set(run["executables"]) == {*own, "/usr/bin/sort", *RULE["views"]["loaders"]}
 
 
+@pytest.mark.parametrize(("source", "target"), [("python", "c"), ("c", "python")])
+def test_only_an_original_of_another_language_has_a_view_of_its_own(source: str, target: str) -> None:
+    value = json.loads(places.environment(KNOWN[target], ["/usr/bin/sort"], (), 2, RULE, KNOWN[source]))
+    own = {f"/usr/bin/{name}" for tc in (KNOWN[source], KNOWN[target]) for name in tc.run_programs}
+    assert set(value["original"]["executables"]) == {*own, "/usr/bin/sort", *RULE["views"]["loaders"]}
+    assert {k: v for k, v in value.items() if k != "original"} == made(target, ["/usr/bin/sort"])
+
+
 @pytest.mark.parametrize("language", sorted(KNOWN))
 def test_no_case_reads_a_folder_of_programs(language: str) -> None:
     """A loader that may be started runs whatever program may be read."""

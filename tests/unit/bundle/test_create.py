@@ -5,13 +5,15 @@ import os
 import subprocess
 import sys
 import time
+import tomllib
 
 import pytest
 
 from programsmith.blocks import create
-from programsmith.bundle.controls import pack
+from programsmith.bundle.controls import pack, table
 from programsmith.bundle.ingredients import is_own
 from programsmith.bundle.sides import read_sides
+from programsmith.bundle.solution import solution
 from programsmith.bundle.tree import read_bundle
 from programsmith.errors import InputError, PrerequisiteError
 from programsmith.payload.verifier.model import FileEntry, canonical, encode_graded
@@ -19,6 +21,8 @@ from programsmith.payload.verifier.tree import tree_digest
 from programsmith.records import codec
 from programsmith.records.golden import Golden, Split
 from programsmith.records.revision import Lineage
+from programsmith.rulebook.load import Rulebook
+from programsmith.sources.tree import read_tar, write_tar
 from programsmith.toolchains.load import toolchains
 
 
@@ -90,6 +94,22 @@ def test_the_oracles_own_interpreter_is_nothing_to_borrow(toy):
     assert is_own(python, "/usr/bin/python3")
     assert is_own(python, "/opt/python/bin/python3.11")
     assert not is_own(python, "/usr/bin/sort")
+
+
+def test_what_is_too_large_to_be_handed_in_is_no_solution_and_the_task_says_so(toys, tmp_path):
+    """The table of all answers stands in: nothing is waived for it."""
+    toy = toys("python", "c").copy(tmp_path / "toy")
+    oracle = tuple(read_tar(toy.path("oracle.tar")))
+    cap = Rulebook(None).load("limits")["submission"]["bytes"]
+    write_tar(toy.path("oracle.tar"), [*oracle, FileEntry(b"lib/large", content=bytes(cap))])
+    again(toy)
+    assert (
+        (toy.manifest.solution, toy.manifest.waived) == ("table", read_sides(toy.bundle).plan.waived) == ("table", "")
+    )
+    files = read_bundle(toy.bundle)
+    assert tomllib.loads(files["task.toml"].content.decode())["metadata"]["programsmith"]["solution"] == "table"
+    assert b"a table of all answers" in files["README.md"].content
+    assert solution(toy.bundle) == tuple(sorted(table("c", read_sides(toy.bundle).all)))
 
 
 def test_a_target_of_another_language_gets_a_wrapper_that_is_waived(toys):

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[3]
 HARBOR = Path(os.environ.get("PROGRAMSMITH_HARBOR_SCHEMAS", ROOT.parent / "shared" / "harbor-schemas"))
 METADATA = {
     "format": 1, "tool": "rot", "target_language": "c", "source_language": "c", "licence": "MIT", "seal": "owner",
-    "reward": "binary", "threshold": 1.0, "public": 1, "held_out": 1, "families": 1,
+    "reward": "binary", "threshold": 1.0, "public": 1, "held_out": 1, "families": 1, "solution": "source",
 }  # fmt: skip
 
 

@@ -32,14 +32,14 @@ def graded(toy, name, files):
     return grade(toy.bundle, folder, toy.path("r/environments.json"), toy.folder / f"{name}.out")
 
 
-@pytest.mark.parametrize("pair", [("c", "c"), ("c", "python")])
+@pytest.mark.parametrize("pair", [("c", "c"), ("c", "python"), ("python", "c")])
 def test_every_control_gets_what_it_must(toys, pair, tmp_path):
     toy = toys(*pair).copy(tmp_path / "toy")
     toy.rules = {"acceptance": {"nulls_max": 0.02}}
     outcome = sanity.run(toy.job("sanity"))
     assert outcome.word is Word.PASS, outcome.reason
     rows = {row["id"]: row for row in outcome.evidence["controls"]}
-    positive = {"golden_replay", "table"} | ({"source"} if pair[0] == pair[1] else set())
+    positive = {"golden_replay", "table", "solution"}
     assert set(rows) == positive | {"altered_table", "nop"} | NULLS | set(sanity.TRIED)
     assert all((rows[name]["reward"], rows[name]["held_out"]) == (0, 4) for name in sanity.TRIED)
     assert all(rows[name]["held_out_passed"] < 4 for name in sanity.TRIED)
@@ -83,11 +83,11 @@ def test_a_golden_that_the_oracle_does_not_give_fails_the_replay_and_nothing_hid
     made = bench(toy)
     rows = [sanity._replay_row(made), *sanity._rows(made, list(sanity._positive(made)))]
     faults = {row["id"]: row["fault"] for row in rows if row["fault"]}
-    assert set(faults) == {"golden_replay", "source"}
+    assert set(faults) == {"golden_replay", "solution"}
     assert victim in faults["golden_replay"]
     assert {row["id"]: row["failing"] for row in rows if "failing" in row and row["fault"]} == {
         "golden_replay": [victim],
-        "source": [victim],
+        "solution": [victim],
     }
 
 
@@ -129,11 +129,13 @@ def test_a_correct_program_in_another_language_scores_nothing(toys, tmp_path):
     assert graded(back, "c", controls.table("c", read_sides(back.bundle).all)).word == "POLICY"
 
 
-def test_the_solution_of_another_language_carries_the_oracle_and_scores(toys, tmp_path):
-    toy = toys("c", "python").copy(tmp_path / "toy")
+@pytest.mark.parametrize("pair", [("c", "python"), ("python", "c")])
+def test_the_solution_of_another_language_carries_the_oracle_and_scores(toys, pair, tmp_path):
+    toy = toys(*pair).copy(tmp_path / "toy")
     files = solution(toy.bundle, toy.owner_secret)
     assert graded(toy, "wrapper", files).reward == 1
-    assert graded(toy, "altered", [*files, FileEntry(b"more.txt", content=b"x")]).word == "POLICY"
+    altered = graded(toy, "altered", [*files, FileEntry(b"more.txt", content=b"x")])
+    assert (altered.reward, altered.word) == (0, "POLICY" if pair[0] == "c" else "WA_STDOUT")
 
 
 def test_the_help_null_prints_the_documented_help(toy):

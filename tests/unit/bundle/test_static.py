@@ -25,6 +25,7 @@ from programsmith.records import codec
 from programsmith.records.lock import Lock
 from programsmith.records.outcome import Word
 from programsmith.rulebook.load import Rulebook
+from programsmith.toolchains.load import toolchains
 from tests.unit.bundle.spoiled import MUTATIONS, RUNNING, WEAKENED, secret_answer
 
 LOOKING = tuple(name for name in CHECKS if name not in RUNNING)
@@ -174,3 +175,22 @@ def test_a_task_from_one_language_to_another_is_green_and_its_wrapper_alone_is_w
     toy.path("r/static.ok").unlink()
     codec.dump(toy.path("r/manifest.json"), dataclasses.replace(toy.manifest, waived="0" * 64))
     assert set(judged(toy, LOOKING)) == {"waiver"}
+
+
+@pytest.mark.parametrize(
+    "edit", [lambda v: v["original"]["executables"].append("/usr/bin/perl"), lambda v: v.pop("original")]
+)
+@pytest.mark.parametrize("carried", [True, False])
+def test_behind_the_wrapper_nothing_starts_but_what_both_languages_do(toys, tmp_path, edit, carried):
+    toy = toys("python", "c").copy(tmp_path / "toy")
+    path = toy.bundle / "tests" / "environment.json" if carried else toy.path("r/environments.json")
+    value = json.loads(path.read_bytes())
+    edit(value)
+    path.write_text(json.dumps(value))
+    assert "original" in judged(toy, {"listed_programs"})["listed_programs"]
+
+
+def test_the_check_of_programs_knows_what_each_language_starts():
+    rows = {row["id"]: row for row in Rulebook(None).load("checks")["checks"]}
+    known = toolchains(Rulebook(None).load("toolchains"))
+    assert rows["listed_programs"]["parameters"]["runs"] == {n: list(tc.run_programs) for n, tc in known.items()}

@@ -1,4 +1,4 @@
-/* Hands its invocation to the original, which lies beside it. The verifier knows this very tree and waives its policy. */
+/* Hands its invocation to the original that it carries. The verifier knows this very tree and waives its policy. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

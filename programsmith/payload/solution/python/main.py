@@ -1,4 +1,4 @@
-"""Hands its invocation to the original, which lies beside it. The verifier waives its policy for this very tree."""
+"""Hands its invocation to the original that it carries. The verifier waives its policy for this very tree."""
 
 from __future__ import annotations
 
