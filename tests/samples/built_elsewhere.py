@@ -1,7 +1,7 @@
 """Builds both images of an exported task from its Dockerfiles and nothing else, and grades in them.
 
-`built_elsewhere.py TASK SCRATCH`, in an engine that DOCKER_HOST names. Prints the rewards of the task's own solution and
-of nothing at all. The verifier's image has no archive of a root in it.
+`built_elsewhere.py TASK SCRATCH`, in an engine that DOCKER_HOST names. Prints the rewards of the task's own solution
+and of nothing at all. The verifier's image has no archive of a root in it.
 """
 
 from __future__ import annotations

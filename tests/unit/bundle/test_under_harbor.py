@@ -21,7 +21,10 @@ from programsmith.payload.verifier.model import FileEntry
 from programsmith.payload.verifier.tree import write_tree
 from programsmith.payload.verifier.unseal import SECRET_NAME
 from programsmith.records.outcome import Word
+from programsmith.rulebook.load import Rulebook
 from programsmith.sandboxes.base import BUBBLEWRAP, DOCKER
+from programsmith.toolchains.bases import agent_tag
+from tests.contract.backends import base_image
 from tests.samples.exporting import SECRET, exported
 from tests.samples.harbor.runs import Harbor, Ran, example, program, watched
 from tests.unit.bundle.conftest import Toy, environments
@@ -120,6 +123,16 @@ def test_the_oracle_opens_what_its_owner_sealed(
     create.run(toy.job("create"))
     ran = harbor.one("owner", exported(toy, tmp_path / "dist" / "rot"), "oracle", **{SECRET_NAME: SECRET.hex()})
     assert ran.rewards == {"reward": 1.0}
+
+
+def test_the_oracle_of_another_language_gets_one(
+    harbor: Harbor, toys: Callable[[str, str], Toy], tmp_path: Path
+) -> None:
+    """Its own agent's base is what both containers are made on: it holds all that either asks for."""
+    base_image("c")
+    base = agent_tag("c", Rulebook(None).load("containers")["suite"])
+    task = exported(toys("python", "c").copy(tmp_path / "toy"), tmp_path / "dist" / "rot")
+    assert harbor.one("carrying", task, "oracle", BASE=base).rewards == {"reward": 1.0}
 
 
 def test_a_submission_gets_the_same_vector_in_the_three_runners(tried: Tried, tmp_path: Path) -> None:

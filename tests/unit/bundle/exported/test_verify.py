@@ -214,8 +214,9 @@ def test_a_run_grades_with_our_verifier_and_never_with_the_one_in_the_task(inlin
     assert not marker.exists()
 
 
-def test_a_run_gives_the_solution_1_and_nothing_0_also_where_it_wraps_the_oracle(toys, verified, tmp_path):
-    toy = toys("c", "python").copy(tmp_path / "toy")
+@pytest.mark.parametrize("pair", [("c", "python"), ("python", "c")])
+def test_a_run_gives_the_solution_1_and_nothing_0_also_where_it_wraps_the_oracle(toys, pair, verified, tmp_path):
+    toy = toys(*pair).copy(tmp_path / "toy")
     code, lines = verified(exported(toy, tmp_path / "wrapped" / "rot"), "--run")
     assert code == 0, [line for line in lines.values() if line["state"] == "differs"]
     assert lines["solution"]["text"].startswith("reward 1")
