@@ -257,10 +257,6 @@ MUTATIONS = {
         "listed_programs",
         lambda t: edit(t, "tests/environment.json", b'"/usr/bin/env"', b'"/usr/bin/env","/usr/bin/rot"'),
     ),
-    "view_without_an_original": (
-        "listed_programs",
-        lambda t: edit(t, "tests/environment.json", b'"kind":"uid","run"', b'"kind":"uid","original":{},"run"'),
-    ),
     "grader_for_a_user": (
         "listed_programs",
         lambda t: edit(t, "tests/environment.json", b'"uid":61000', b'"uid":0'),

@@ -190,6 +190,12 @@ def test_behind_the_wrapper_nothing_starts_but_what_both_languages_do(toys, tmp_
     assert "original" in judged(toy, {"listed_programs"})["listed_programs"]
 
 
+def test_an_original_of_the_tasks_own_language_has_no_view_of_its_own(toy):
+    path = toy.bundle / "tests" / "environment.json"
+    path.write_text(json.dumps({**json.loads(path.read_bytes()), "original": {}}))
+    assert "original: wanted none" in judged(toy, {"listed_programs"})["listed_programs"]
+
+
 def test_the_check_of_programs_knows_what_each_language_starts():
     rows = {row["id"]: row for row in Rulebook(None).load("checks")["checks"]}
     known = toolchains(Rulebook(None).load("toolchains"))
