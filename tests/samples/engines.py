@@ -92,7 +92,7 @@ def empty_engine() -> Iterator[str]:
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True)
     try:
-        _until((folder / "socket").exists, process, folder / "log")
+        _until(lambda: _answers(folder / "socket"), process, folder / "log")
         yield f"unix://{folder}/socket"
     finally:
         process.terminate()
@@ -103,6 +103,16 @@ def empty_engine() -> Iterator[str]:
             if line.split()[4].startswith(f"{folder}/"):
                 subprocess.run(["umount", "-l", line.split()[4]], check=False)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _answers(place: Path) -> bool:
+    """Whether an engine serves there: its socket is there long before, and what knocks then is turned away."""
+    with suppress(OSError), socket.socket(socket.AF_UNIX) as client:
+        client.settimeout(5)
+        client.connect(str(place))
+        client.sendall(b"GET /_ping HTTP/1.0\r\n\r\n")
+        return b" 200 " in client.recv(64)
+    return False
 
 
 def _driver() -> str:
