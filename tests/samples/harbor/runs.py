@@ -17,7 +17,7 @@ import pytest
 
 from programsmith.rulebook.load import Rulebook
 from programsmith.sandboxes.engine import engine
-from programsmith.toolchains.bases import COMPILER, base_tag
+from programsmith.toolchains.bases import COMPILER, agent_tag, base_tag
 from tests.contract.backends import base_image
 
 VERSION = "0.26.0"
@@ -39,7 +39,7 @@ def program() -> str:
     docker = shutil.which("docker")
     if docker is None or subprocess.run([docker, "compose", "version"], capture_output=True).returncode:
         pytest.skip("Harbor wants docker's compose plugin, version 2; run: apt-get install docker-compose (Debian 13)")
-    base_image("python")
+    base_image("python", of=agent_tag)
     return found
 
 
@@ -88,7 +88,7 @@ class Harbor:
     def say(self, *words: object, **env: str) -> str:
         """What a command prints; fails where it fails."""
         suite = Rulebook(None).load("containers")["suite"]
-        bases = {"BASE": base_tag("python", suite), "COMPILER": base_tag(COMPILER, suite)}
+        bases = {"BASE": agent_tag("python", suite), "COMPILER": base_tag(COMPILER, suite)}
         own = {"PYTHONPATH": str(HERE), "LITELLM_LOCAL_MODEL_COST_MAP": "True", "HOME": str(self.folder)}
         docker = {"DOCKER_CONFIG": os.environ.get("DOCKER_CONFIG") or str(Path.home() / ".docker")}
         done = subprocess.run(
