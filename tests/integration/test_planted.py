@@ -63,8 +63,7 @@ def refused(tmp_path_factory: pytest.TempPathFactory) -> Tried:
 
 @pytest.fixture
 def tried(refused: Tried, tmp_path: Path) -> Tried:
-    shutil.copytree(refused.root, tmp_path / "project", symlinks=True)
-    return Tried(tmp_path / "project")
+    return refused.copy(tmp_path / "project")
 
 
 def planted(tried: Tried) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import shutil
 import zlib
 from pathlib import Path
 
@@ -83,8 +82,7 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> Tried:
 
 @pytest.fixture
 def swept(shipped: Tried, tmp_path: Path) -> Tried:
-    shutil.copytree(shipped.root, tmp_path / "project", symlinks=True)
-    return Tried(tmp_path / "project")
+    return shipped.copy(tmp_path / "project")
 
 
 def test_a_sweep_that_is_too_easy_makes_a_revision_and_one_in_its_band_ships(shipped: Tried) -> None:

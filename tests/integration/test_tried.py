@@ -45,8 +45,7 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> Tried:
 
 @pytest.fixture
 def tried(shipped: Tried, tmp_path: Path) -> Tried:
-    shutil.copytree(shipped.root, tmp_path / "project", symlinks=True)
-    return Tried(tmp_path / "project")
+    return shipped.copy(tmp_path / "project")
 
 
 def test_six_attempts_leave_six_artifacts_and_three_score(shipped: Tried) -> None:

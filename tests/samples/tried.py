@@ -21,6 +21,11 @@ class Tried:
         self.package = ROOT
         self.said = ""
 
+    def copy(self, root: Path) -> Tried:
+        """The same project as it stands, in a new folder."""
+        shutil.copytree(self.root, root, symlinks=True)
+        return Tried(root)
+
     def build(self) -> set[str]:
         done = self.verb("build", "spec=rot", "-n", "2", "--yes")
         self.said = done.stderr
