@@ -16,13 +16,14 @@ from pathlib import Path
 from programsmith.bundle.dataset import COMPLETE, SHELVES
 from programsmith.compiler.compile import Compiler
 from programsmith.compiler.paths import Folder
+from programsmith.compiler.slices import NEED
 from programsmith.compiler.stamp import LEFT_BEHIND, Watched
 from programsmith.compiler.turn import Subject, Turn
 from programsmith.spec.checks import pairs
 
 KNOWN = re.compile(
     r"spec\.\S+|rules/\S+|payload/\S+|code|host|owner secret|source\.(path|archive)"
-    r"|trial|trials|agent (script|folder)|record \S+"
+    r"|trial|trials|" + NEED + r"|agent (script|folder)|record \S+"
 )
 """Names of causes, beside the artifacts that a turn reads."""
 BESIDES = (

@@ -45,7 +45,8 @@ def probe(place: str) -> None:
     from docker.errors import APIError
 
     try:
-        engine().api.inspect_distribution(f"{place}:probe")  # type: ignore[no-untyped-call]
+        with talking(f"asking {place}", but=APIError):
+            engine().api.inspect_distribution(f"{place}:probe")  # type: ignore[no-untyped-call]
     except APIError as fault:
         why = str(fault.explanation)
         if any(word in why.lower() for word in (*_UNKNOWN, *_UNREACHED)):
@@ -62,7 +63,8 @@ def told(name: str) -> str | None:
     from docker.errors import APIError
 
     try:
-        found = engine().api.inspect_distribution(name)["Descriptor"]["digest"]  # type: ignore[no-untyped-call]
+        with talking(f"asking for {name}", but=APIError):
+            found = engine().api.inspect_distribution(name)["Descriptor"]["digest"]  # type: ignore[no-untyped-call]
     except APIError:  # absent, refused, out of reach: whoever pushes next is told which
         return None
     return str(found)

@@ -63,13 +63,15 @@ def _knock(address: str) -> None:
 
 
 @contextmanager
-def talking(what: str) -> Iterator[None]:
-    """Whatever the engine cannot do inside is InfraError, naming `what` was being done; errors of ours pass."""
+def talking(what: str, but: type[Exception] | tuple[()] = ()) -> Iterator[None]:
+    """Whatever the engine cannot do inside is InfraError, naming `what` was being done; ours pass, and `but`."""
     from docker.errors import DockerException
     from requests.exceptions import RequestException
 
     try:
         yield
+    except but:
+        raise
     except (DockerException, RequestException, OSError) as fault:
         lacks = next((number for words, number in _LACKS.items() if words in str(fault)), None)
         raise InfraError(f"Docker engine: {what}: {fault}") from OSError(lacks, str(fault)) if lacks else fault

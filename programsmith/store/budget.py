@@ -40,18 +40,23 @@ class Budget:
             ledger.append(event)
             return event
 
-    def spend(self, reservation: Event, usd: float) -> None:
+    def close(self, reservation: Event, kind: Kind, usd: float) -> None:
         """Close a reservation with what the call took."""
         with self.ledger.writing() as ledger:
-            ledger.append(replace(reservation, kind=Kind.SPEND, usd=usd, at=time.time()))
+            ledger.append(replace(reservation, kind=kind, usd=usd, at=time.time()))
 
     @contextmanager
     def reserved(self, task: str, key: str, bound: float) -> Iterator[list[float]]:
-        """Reserve around a call. The caller puts what it took into the list; an empty one keeps the reservation."""
+        """Reserve around a call. The caller puts what it took into the list; an empty one keeps the reservation.
+
+        What is broken off was not bought: its reservation is settled where it is known what it took, or it is free.
+        """
         reservation = self.reserve(task, key, bound)
         took: list[float] = []
+        ended = Kind.SETTLE
         try:
             yield took
+            ended = Kind.SPEND
         finally:
             if took or not bound:
-                self.spend(reservation, sum(took))
+                self.close(reservation, ended, sum(took))

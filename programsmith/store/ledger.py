@@ -27,7 +27,7 @@ class Kind(StrEnum):
 
     RESERVE = "reserve"
     SPEND = "spend"  # the call ended; usd is what it took
-    SETTLE = "settle"  # a person or the provider's record says what it took
+    SETTLE = "settle"  # it did not, or nobody saw it; a person, the provider's record or the price says what it took
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

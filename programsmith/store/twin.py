@@ -45,7 +45,10 @@ def _join(path: Path, twin: Path) -> None:
         if os.path.samefile(path, twin):
             return
         own.seek(0)
-        known = set(own.read().splitlines())
+        said = own.read()
+        whole = said[: said.rfind(b"\n") + 1]  # a line that nobody ended was not written
+        own.truncate(len(whole))
+        known = set(whole.splitlines())
         lines = twin.read_bytes().splitlines(keepends=True)
         own.writelines(line for line in lines if line.endswith(b"\n") and line.rstrip(b"\n") not in known)
         own.flush()

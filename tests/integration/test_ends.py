@@ -40,7 +40,7 @@ probe: {{adversaries: [stale_executable, reward_from_run]}}
 revisions: {{max: 0}}
 sandbox: SANDBOX
 """
-GRADED = "    policy, refused = _held_to(received, tests)\n"
+GRADED = "    waived, policy, refused = _held_to(received, tests)\n"
 SPOILT = """    if os.path.exists(bytes.fromhex("PLACE")):
         with open(bytes.fromhex("PLACE"), encoding="ascii") as line:
             exec(line.read())

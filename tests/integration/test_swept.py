@@ -122,6 +122,11 @@ def test_an_edit_of_a_static_rule_leaves_every_revision_as_it_is(swept: Tried) -
     assert (swept.answer, swept.restored()) == ((0, "ship"), set())
 
 
+def test_what_was_revised_is_stamped_when_nothing_is_to_be_done(swept: Tried) -> None:
+    assert swept.build() == {"nothing"}
+    assert (swept.root / "cache" / "rot" / "stamp").is_file()
+
+
 def test_a_cross_product_tells_its_command_the_model_and_ships_nothing_that_no_model_probed(swept: Tried) -> None:
     right, script = ((swept.root / "solvers" / name).read_text() for name in ("right.py", "compile.sh"))
     packed = base64.b64encode(zlib.compress(INLINE.format(right=right, script=script).encode())).decode()

@@ -38,7 +38,7 @@ def test_two_files_become_one_that_holds_the_lines_of_both_once(names: tuple[Pat
     own, twin = names
     for name in names:
         name.parent.mkdir(parents=True)
-    own.write_text("one\ntwo\n")
+    own.write_text("one\ntwo\nthree")
     twin.write_text("one\nthree\ncut of")
     twinned(own, twin)
     assert own.read_text() == "one\ntwo\nthree\n"

@@ -105,7 +105,7 @@ def grade(tests: Tests, submission: str, launchers: Launchers, **more: Any) -> R
 def _require_room() -> None:
     """Raise OSError where the disk is full: in a container a build lies on it too, and cannot be blamed for that."""
     rest = os.statvfs(tempfile.gettempdir())
-    if rest.f_bavail * rest.f_frsize < ROOM:
+    if rest.f_bavail * rest.f_frsize < ROOM or (rest.f_files and not rest.f_favail):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), tempfile.gettempdir())
 
 
