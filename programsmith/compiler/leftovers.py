@@ -78,6 +78,7 @@ def reap(folder: Folder) -> None:
         return
     with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
         _end_orphans(codec.load(folder.run, Running))
+    open_pool()  # their control groups can go now
     shutil.rmtree(folder.scratch, ignore_errors=True)
     for place in PLACES:
         for path in folder.root.glob(place):

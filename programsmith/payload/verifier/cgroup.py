@@ -204,8 +204,17 @@ class Pool:
         for parent in sorted(set(self._parents.values())):
             for name in os.listdir(parent):
                 found = _STALE.fullmatch(name)
-                if found and not os.path.exists(f"/proc/{found[1]}"):
+                if found and not _lives(found[1]):
                     _remove(os.path.join(parent, name))
+
+
+def _lives(pid: str) -> bool:
+    """Whether a process goes on; one that nobody has awaited does not."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as facts:
+            return facts.read().rpartition(b")")[2].split()[:1] not in ([b"Z"], [b"X"])
+    except OSError:
+        return False
 
 
 def _own_paths() -> dict[str, str]:
