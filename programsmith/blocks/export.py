@@ -39,7 +39,7 @@ def run(job: Job) -> Outcome:
     files, name = read_bundle(job.inputs["r/bundle/"]), job.spec("name", str)
     toml = with_metadata(files["task.toml"].content, label(name, verdict, lock, judged, job.records))
     files["task.toml"] = FileEntry(b"task.toml", "file", 0o644, toml)
-    given = _pushed(job, judged)
+    given = _pushed(job, judged, verdict)
     files = files if given is None else provide(files, given, {})
     read_task(files["task.toml"].content, packaged_schema("harbor_task"))
     digest = task_digest({path: e.content for path, e in files.items()})
@@ -57,10 +57,12 @@ def run(job: Job) -> Outcome:
     )
 
 
-def _pushed(job: Job, judged: Manifest) -> Provided | None:
-    """What a registry has of this bundle, by the digests that it told."""
-    found = job.spec("pushed", dict)
-    return codec.decode(Provided, found["provided"]) if found.get("bundle") == judged.tree else None
+def _pushed(job: Job, judged: Manifest, verdict: Verdict) -> Provided | None:
+    """What a registry has of this bundle as it was proven, by the digests that it told."""
+    found, proven = job.spec("pushed", dict), {place["fingerprint"] for place in verdict.environments}
+    if found.get("bundle") != judged.tree or found.get("fingerprint") not in proven:
+        return None
+    return codec.decode(Provided, found["provided"])
 
 
 def _signed(job: Job, task: str, entries: list[FileEntry]) -> list[FileEntry]:

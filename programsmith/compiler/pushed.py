@@ -1,7 +1,7 @@
 """What is provided of a built environment in a registry: cache/<name>/pushed.json, about one bundle.
 
 In: a spec's folder. Out: what was pushed, by the digests that the registry told. It is void as soon as the bundle is
-another one.
+another one, or was proven in other images.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from programsmith.records import codec
 
 
 def pushed(folder: Folder) -> dict[str, Any]:
-    """`bundle` (its tree digest) and `provided`; nothing where nothing was pushed, or the file cannot be read."""
+    """`bundle` (its tree digest), `fingerprint` (of the containers that it was proven in) and `provided`.
+
+    Nothing where nothing was pushed, or the file cannot be read.
+    """
     try:
         found = codec.load(folder.pushed, dict[str, Any])
         codec.decode(Provided, found["provided"])
@@ -24,8 +27,8 @@ def pushed(folder: Folder) -> dict[str, Any]:
     return found
 
 
-def keep(folder: Folder, bundle: str, given: Provided) -> None:
+def keep(folder: Folder, bundle: str, fingerprint: str, given: Provided) -> None:
     """Keep it, in place of what was pushed before. Raises OSError."""
     made = part(folder.pushed)
-    codec.dump(made, {"bundle": bundle, "provided": codec.encode(given)})
+    codec.dump(made, {"bundle": bundle, "fingerprint": fingerprint, "provided": codec.encode(given)})
     os.replace(made, folder.pushed)

@@ -61,7 +61,7 @@ def _pushed(compiler: Compiler, project: Project, path: Path, place: str) -> Pro
         top = folder.revision(verdict.revision)
         bundle, manifest = top / "bundle", codec.load(top / "manifest.json", Manifest)
         known = pushed.pushed(folder)
-        if known.get("bundle") == manifest.tree:
+        if (known.get("bundle"), known.get("fingerprint")) == (manifest.tree, fingerprint):
             given = codec.decode(Provided, known["provided"])
             if is_there(given, place):
                 return given
@@ -72,7 +72,7 @@ def _pushed(compiler: Compiler, project: Project, path: Path, place: str) -> Pro
                 f"{_REMEDY}{path.stem}"
             )
         given = push_all(path.stem, place, public_base(read_bundle(bundle)), base, sides, lambda t: _say(path.stem, t))
-        pushed.keep(folder, manifest.tree, given)
+        pushed.keep(folder, manifest.tree, fingerprint, given)
         return given
 
 

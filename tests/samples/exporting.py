@@ -18,6 +18,7 @@ from programsmith.records import codec
 from programsmith.records.outcome import Record, Word
 from programsmith.records.verdict import Verdict
 
+FINGERPRINT = "ab" * 32  # of the place that a task was proven in
 SEED, OTHER = b"\1" * 32, b"\2" * 32
 SECRET = b"the owner's own secret, long enough"
 README = "environment/app/docs/README.md"
@@ -35,7 +36,7 @@ JUDGED = {
 def exported(toy, place: Path, seed: bytes | None = SEED, outcome: Word = Word.SHIP) -> Path:
     """The task exported to `place`, as one that ships or with another verdict."""
     verdict = Verdict(
-        outcome=outcome, revision=0, environments=({"kind": "bubblewrap", "fingerprint": "ab" * 32},),
+        outcome=outcome, revision=0, environments=({"kind": "bubblewrap", "fingerprint": FINGERPRINT},),
         reasons=("accepted: every factor is 1",), q=1, b=1, v=1, h=1, not_s=1,
     )  # fmt: skip
     codec.dump(toy.path("verdict.json"), verdict)

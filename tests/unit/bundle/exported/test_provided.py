@@ -13,7 +13,7 @@ from programsmith.bundle.provided import PROVIDED, Provided, as_judged, provide,
 from programsmith.bundle.tree import read_bundle
 from programsmith.errors import InputError
 from programsmith.records import codec
-from tests.samples.exporting import GOOD, SEED, exported, lie, public, resigned, states
+from tests.samples.exporting import FINGERPRINT, GOOD, SEED, exported, lie, public, resigned, states
 
 HERE = "127.0.0.1:5000/tasks@sha256:"
 PUSHED = Provided(
@@ -32,7 +32,7 @@ ROOTS = {"environment/base.tar.gz": b"1", "tests/base.tar.gz": b"2", "tests/comp
 def pushed(toys, tmp_path):
     """A task whose bundle a registry has."""
     toy = toys("python", "python").copy(tmp_path / "toy")
-    toy.spec["pushed"] = {"bundle": toy.manifest.tree, "provided": codec.encode(PUSHED)}
+    toy.spec["pushed"] = {"bundle": toy.manifest.tree, "fingerprint": FINGERPRINT, "provided": codec.encode(PUSHED)}
     return exported(toy, tmp_path / "pushed" / "rot")
 
 
@@ -50,9 +50,11 @@ def test_images_are_named_by_digest_and_the_task_holds(pushed, verified):
     assert (code, states(lines)) == (0, GOOD), lines
 
 
-def test_a_digest_of_another_bundle_is_written_nowhere(toys, tmp_path):
+@pytest.mark.parametrize("other", ["bundle", "fingerprint"])
+def test_a_digest_of_another_bundle_or_of_other_images_is_written_nowhere(toys, tmp_path, other):
     toy = toys("python", "python").copy(tmp_path / "toy")
-    toy.spec["pushed"] = {"bundle": "0" * 64, "provided": codec.encode(PUSHED)}
+    ours = {"bundle": toy.manifest.tree, "fingerprint": FINGERPRINT, "provided": codec.encode(PUSHED)}
+    toy.spec["pushed"] = {**ours, other: "0" * 64}
     task = exported(toy, tmp_path / "other" / "rot")
     assert not [path for path, e in read_bundle(task).items() if b"@sha256:" in e.content and belongs(path)]
     assert PROVIDED not in json.loads((task / "provenance.json").read_bytes())
