@@ -7,7 +7,7 @@ pointers, submodules unless the spec decides, a path that is both file and folde
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from programsmith.errors import InputError
 from programsmith.payload.verifier.model import FileEntry
@@ -18,18 +18,18 @@ LFS_POINTER_SIZE = 1024
 
 
 def settle(
-    entries: Iterable[FileEntry], keep_at_root: Iterable[bytes], subdir: str
+    entries: Iterable[FileEntry], keep_at_root: Iterable[bytes], subdir: str, leave: Sequence[str] = ()
 ) -> tuple[list[FileEntry], list[str]]:
     """Entries below `subdir` after every rule, and the notes.
 
-    `keep_at_root` are the names of licence files, which travel along from the folders above `subdir`.
-    Raises RefusedError, and InputError where `subdir` is not there.
+    `keep_at_root` are the names of licence files, which travel along from the folders above `subdir`. `leave` are paths
+    below it that are taken out. Raises RefusedError, and InputError where `subdir` or one of them is not there.
     """
-    found = _below(list(entries), set(keep_at_root), subdir)
+    found = _without(_below(list(entries), set(keep_at_root), subdir), leave)
     _no_clash(found)
     _no_lfs(found)
     kept, notes = _links(found)
-    notes += _case_notes(kept)
+    notes += [*_case_notes(kept), *(f"left_out: {path}" for path in leave)]
     if not any(e.kind == "file" for e in kept):
         raise RefusedError("empty", "the source holds no file")
     return [_plain(e) for e in kept], notes
@@ -59,6 +59,17 @@ def _below(entries: list[FileEntry], keep: set[bytes], subdir: str) -> list[File
         if above and e.kind == "file" and name in keep:
             inside.setdefault(name, FileEntry(name, e.kind, e.mode, e.content))
     return list(inside.values())
+
+
+def _without(entries: list[FileEntry], leave: Iterable[str]) -> list[FileEntry]:
+    """Entries without those at and below the paths of `leave`: what is not in the source cannot get anywhere."""
+    for path in leave:
+        gone = path.strip("/").encode()
+        kept = [e for e in entries if e.path != gone and not e.path.startswith(gone + b"/")]
+        if len(kept) == len(entries):
+            raise InputError(f"source.leave: the source has no {path!r}; name a file or folder that it has")
+        entries = kept
+    return entries
 
 
 def _no_clash(entries: list[FileEntry]) -> None:

@@ -28,6 +28,7 @@ NO_PROMPT = {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "", "SSH_ASKPASS_REQUIRE
 PROMPTED = ("terminal prompts disabled", "could not read Username", "could not read Password", "Permission denied (")
 COMMIT_ID = re.compile(r"[0-9a-f]{4,40}")
 FULL_ID = 40
+TAGS = "refs/tags/"
 EVERYTHING = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 OLD_MODES = {0o100664: 0o100644}  # what early versions of git wrote
 
@@ -45,7 +46,13 @@ def read_git(url: str, ref: str | None, scratch: Path, caps: Caps) -> Origin:
     modules: dict[bytes, str] = {}
     entries = tuple(store.export(commit, modules))
     return Origin(
-        label=url, commit=commit, entries=entries, modules=modules, names=(name_of(url),), owner=owner_of(url)
+        label=url,
+        commit=commit,
+        entries=entries,
+        modules=modules,
+        names=(name_of(url),),
+        owner=owner_of(url),
+        tag=store.tag,
     )
 
 
@@ -57,11 +64,11 @@ class _Remote:
 
     def find(self, ref: str) -> str | None:
         """The full name of `ref`, tags before branches as git itself has it."""
-        return next((n for n in (f"refs/tags/{ref}", f"refs/heads/{ref}", ref) if n in self.refs), None)
+        return next((n for n in (f"{TAGS}{ref}", f"refs/heads/{ref}", ref) if n in self.refs), None)
 
     def near(self, ref: str) -> str:
         """A hint for a ref that is not there."""
-        short = [n.removeprefix("refs/tags/").removeprefix("refs/heads/") for n in self.refs]
+        short = [n.removeprefix(TAGS).removeprefix("refs/heads/") for n in self.refs]
         close = difflib.get_close_matches(ref, short, n=3)
         return f"nearest: {', '.join(close)}" if close else f"it has {len(short)} refs"
 
@@ -75,6 +82,7 @@ class _Store:
         self._url = url
         self._caps = caps
         self._meter = Meter(caps)
+        self.tag = ""  # what was asked for, where it is a tag
         scratch.mkdir(parents=True, exist_ok=True)
         own = {**NO_PROMPT, "GIT_DIR": str(scratch)}  # a GIT_DIR of the caller's, as hooks have it, is not ours
         Git(scratch).execute(["git", "init", "--quiet", "--bare", "--template="], env=own)
@@ -113,6 +121,7 @@ class _Store:
             raise RefusedError("empty", f"{self._url} has no commit")
         name = remote.find(ref or "HEAD")
         if name is not None:
+            self.tag = name.removeprefix(TAGS) if name.startswith(TAGS) else ""
             self._run("fetch", "--quiet", "--no-tags", "--depth=1", "--", self._url, f"+{name}:refs/locked")
             return self._commit("refs/locked")
         if ref is not None and COMMIT_ID.fullmatch(ref):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,8 +30,8 @@ from programsmith.sources.spdx import (
 )
 from programsmith.sources.tree import SourceTree
 
-LICENCE_NAME = re.compile(rb"(un)?licen[cs]es?([-_.].*)?|copying([-_.].*)?|notice(\.(md|txt|rst))?", re.IGNORECASE)
-NOTICE_NAME = re.compile(rb"notice.*", re.IGNORECASE)
+LICENCE_NAME = re.compile(rb"((un)?licen[cs]es?|copying|copyright)([-_.].*)?|notice(\.(md|txt|rst))?", re.IGNORECASE)
+NOTICE_NAME = re.compile(rb"(notice|copyright).*", re.IGNORECASE)  # what names owners as well
 NOT_TEXT = re.compile(rb".*\.(py|c|h|js|ts|go|rs|java|json|toml|ya?ml|sh|html?|png|svg)", re.IGNORECASE)
 LICENCE_FOLDER = b"LICENSES/"
 COPYRIGHT_LINE = re.compile(
@@ -82,9 +82,10 @@ def judge(tree: SourceTree, rule: Mapping[str, Any]) -> Ruling:
 
 def _refusal(fact: LicenceFact, identifier: str, rule: Mapping[str, Any]) -> RefusedError:
     kind, reason = explain(identifier, rule)
+    way_out = "; source.leave can name it where the build does without" if "/" in fact.path else ""
     return RefusedError(
         "licence",
-        f"{fact.path} is {identifier} ({kind}, by its {fact.how}): {reason}",
+        f"{fact.path} is {identifier} ({kind}, by its {fact.how}): {reason}{way_out}",
         path=fact.path,
         expression=fact.expression,
         licence_class=kind,
@@ -100,7 +101,9 @@ def _decoded(content: bytes) -> str:
 
 
 def _texts(tree: SourceTree, rule: Mapping[str, Any]) -> Iterator[LicenceFact]:
+    """Facts of every licence file; one that only points at others which are there adds none."""
     links = LinkTree(tree)
+    read: list[tuple[str, list[LicenceFact]]] = []
     for entry in tree:
         name = entry.path.rpartition(b"/")[2]
         if not (is_licence_name(name) or entry.path.startswith(LICENCE_FOLDER)):
@@ -110,7 +113,23 @@ def _texts(tree: SourceTree, rule: Mapping[str, Any]) -> Iterator[LicenceFact]:
         if target is not None and target.kind == "file":
             text = _decoded(target.content[:CLASSIFIED_BYTES])
             strict = NOTICE_NAME.fullmatch(name) is None
-            yield from _text_facts(show(entry.path), text, rule, strict=strict)
+            read.append((text, list(_text_facts(show(entry.path), text, rule, strict=strict))))
+    told = [f for _, facts in read for f in facts if not f.expression.startswith(UNKNOWN)]
+    for text, facts in read:
+        if [f.expression for f in facts] != [UNKNOWN] or not _only_points(text, told, rule):
+            yield from facts
+
+
+def _only_points(text: str, told: Sequence[LicenceFact], rule: Mapping[str, Any]) -> bool:
+    """Whether a short text names licences, or files, that others have stated, and none besides."""
+    kinds = {part for r in rule["refused"] for i in r["ids"] if (part := i.strip("-*").removeprefix("LicenseRef-"))}
+    names = {part for f in told for i in ids_in(f.expression) for part in (i, i.removesuffix("-2.0"))}
+    files = {f.path.rpartition("/")[2] for f in told}
+
+    def holds(word: str) -> bool:
+        return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text, re.IGNORECASE) is not None
+
+    return any(map(holds, names | files)) and not any(map(holds, kinds - names))
 
 
 def _text_facts(path: str, text: str, rule: Mapping[str, Any], *, strict: bool) -> Iterator[LicenceFact]:

@@ -101,13 +101,16 @@ def _setup_py(content: bytes) -> Iterator[Any]:
     yield from _classified(call.get("classifiers"))
 
 
-def _package_json(content: bytes) -> Iterator[Any]:
+def _package_table(content: bytes) -> dict[str, Any]:
     try:
         package = json.loads(content)
     except (ValueError, RecursionError):
-        return
-    if not isinstance(package, dict):
-        return
+        return {}
+    return package if isinstance(package, dict) else {}
+
+
+def _package_json(content: bytes) -> Iterator[Any]:
+    package = _package_table(content)
     many = package.get("licenses")
     for licence in [package.get("license"), *(many if isinstance(many, list) else [])]:
         yield licence.get("type") if isinstance(licence, dict) else licence
@@ -136,6 +139,8 @@ def project_names(entries: dict[bytes, FileEntry]) -> list[str]:
         names.append(read_ini(entries[b"setup.cfg"].content).get("metadata", "name", fallback=None))
     if b"setup.py" in entries:
         names.append(setup_call(entries[b"setup.py"].content).get("name"))
+    if b"package.json" in entries:
+        names.append(_package_table(entries[b"package.json"].content).get("name"))
     for name in (b"configure.ac", b"configure.in"):
         if name in entries:
             hit = re.search(rb"AC_INIT\(\s*\[?\s*([A-Za-z0-9_.+-]+)", entries[name].content)

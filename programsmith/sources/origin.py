@@ -35,6 +35,7 @@ class Origin:
 
     `modules` maps the path of a gitlink to its pinned commit. `names` are what the project may be called; `owner` is
     the `owner/name` of a public forge where one is known. `commit` is a commit id, an archive's SHA-256, or empty.
+    `tag` is the tag that was asked for, or empty.
     """
 
     label: str  # URL, archive name or path as the spec gives it
@@ -43,6 +44,7 @@ class Origin:
     modules: dict[bytes, str] = field(default_factory=dict)
     names: tuple[str, ...] = ()
     owner: str | None = None
+    tag: str = ""
     notes: tuple[str, ...] = ()
 
 

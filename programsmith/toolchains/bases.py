@@ -1,8 +1,10 @@
 """Base images without a registry: made from the distribution's packages, two per language.
 
-`python -m programsmith.toolchains.bases LANGUAGE…`, as root on a Debian machine with debootstrap and a Docker engine.
+`python -m programsmith.toolchains.bases [--verifiers] LANGUAGE…`, as root on a Debian machine with debootstrap and a
+Docker engine.
 In: rules/containers.yaml and rules/toolchains.yaml. Out: per language a base of verifiers and, on top of it, one of
-agents, and of C the first in any case; `base_tag` and `agent_tag` tell their tags; one that is there is not made again.
+agents (not with `--verifiers`), and of C the first in any case; `base_tag` and `agent_tag` tell their tags; one that is
+there is not made again.
 What an agent works with besides stays out of verifiers. Two makings from the same archive have the same content digest.
 Nothing of this machine goes in: neither its name, nor its resolver, nor a log.
 """
@@ -28,6 +30,7 @@ from programsmith.toolchains.load import toolchains
 
 REPOSITORY = "programsmith/base"
 RECIPE = Path(__file__).parent.parent / "payload" / "base"
+VERIFIERS = "--verifiers"
 COMPILER = "c"  # the language in whose base launch servers are compiled: it is made with every other one
 _APT = Path("/etc/apt")
 _STALE = 'Acquire::Check-Valid-Until "false";\nAcquire::Check-Date "false";\n'  # an archive's snapshot stays good
@@ -50,8 +53,11 @@ def command(language: str) -> str:
     return f"{os.path.basename(sys.executable)} -m programsmith.toolchains.bases {language}"
 
 
-def make(languages: Sequence[str]) -> None:
-    """Make the bases that are not there. Raises InputError, PrerequisiteError, InfraError."""
+def make(languages: Sequence[str], *, agents: bool = True) -> None:
+    """Make the bases that are not there, those of agents where they are wanted.
+
+    Raises InputError, PrerequisiteError, InfraError.
+    """
     rules = Rulebook(None)
     rule, known = rules.load("containers"), toolchains(rules.load("toolchains"))
     unknown = sorted(set(languages) - set(known))
@@ -61,7 +67,7 @@ def make(languages: Sequence[str]) -> None:
     for language in sorted({*languages, COMPILER}):
         own, tag = known[language].packages, base_tag(language, suite)
         _make(tag, lambda: _bare(rule), [*own, *more["verifier"]])
-        if language in languages:
+        if agents and language in languages:
             _make(agent_tag(language, suite), lambda tag=tag: tag, [*own, *more["agent"]])  # type: ignore[misc]
 
 
@@ -150,7 +156,7 @@ def _pack(tree: Path, packed: Path, machine: Sequence[str]) -> None:
 def main(words: Sequence[str]) -> int:
     """Make the bases of the languages; an exit code."""
     try:
-        make(words)
+        make([word for word in words if word != VERIFIERS], agents=VERIFIERS not in words)
     except ProgramSmithError as fault:
         sys.stderr.write(f"bases: {fault}\n")
         return fault.exit

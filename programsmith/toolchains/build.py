@@ -18,6 +18,7 @@ from typing import Self
 
 from programsmith.errors import InfraError, InputError
 from programsmith.payload.verifier.environment import ORACLE
+from programsmith.payload.verifier.launcher import Result
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.records.outcome import Word
 from programsmith.sandboxes import open_embedded
@@ -26,8 +27,8 @@ from programsmith.sandboxes.embedded import EmbeddedSandbox
 from programsmith.sources.tree import SourceTree
 from programsmith.toolchains import install
 from programsmith.toolchains.fetch import fetch
+from programsmith.toolchains.interpreted import build_files, interpreted_tree
 from programsmith.toolchains.minimums import refusal, refuse_too_old, too_old
-from programsmith.toolchains.python_tree import python_tree
 from programsmith.toolchains.recipe import (
     WORKSPACE,
     BuildRefusedError,
@@ -43,6 +44,7 @@ from programsmith.toolchains.views import build_view, shown_libraries
 
 LOG = f"{WORKSPACE}/log"
 LOG_LINES = 30
+ASLEEP = 0.02  # of the wall time: less CPU time is that of a command that waits
 SECOND = 1_000_000_000  # in nanoseconds
 
 
@@ -50,7 +52,7 @@ SECOND = 1_000_000_000  # in nanoseconds
 class Built:
     """A finished build: `install` is the tree shown at /opt/oracle, `program` the absolute path inside.
 
-    `manuals` are manual pages that were installed and that no run needs.
+    `manuals` are manual pages that were installed and that no run needs, `vendor` is what the package client brought.
     """
 
     install: tuple[FileEntry, ...]
@@ -58,6 +60,7 @@ class Built:
     log: bytes
     recipe: tuple[str, ...]
     manuals: tuple[FileEntry, ...] = ()
+    vendor: tuple[FileEntry, ...] = ()
 
 
 def build_source(source: SourceTree, request: BuildRequest) -> Built:
@@ -97,7 +100,7 @@ class Workspace:
         vendor = fetch(source, request) if request.vendor is None else request.vendor
         made = recipe(request, _root_names(source))
         git = asks_git(request.lock)
-        view = build_view(request.toolchain, ("git",) if git else (), made.packages)
+        view = build_view(request.toolchain, ("git",) if git else (), (*made.packages, *request.system.packages))
         env = tuple((k.encode(), v.encode()) for k, v in made.env.items())
         plan = SandboxPlan(view=view, workspace=WORKSPACE, env=env)
         sandbox = open_embedded(plan)
@@ -115,12 +118,19 @@ class Workspace:
         sandbox = open_embedded(self._plan)
         made = Workspace(sandbox, self._plan, self.request, self.recipe, self._vendor)
         made.program = self.program
+        try:
+            self.copy_into(sandbox)
+        except InfraError:
+            sandbox.close()
+            raise
+        return made
+
+    def copy_into(self, sandbox: EmbeddedSandbox) -> None:
+        """Lay everything in this workspace down in another sandbox's. Raises InfraError."""
         whole, copy = (f"{place.host_path(WORKSPACE)}/." for place in (self._sandbox, sandbox))
         done = subprocess.run(["cp", "-a", "--", whole, copy], capture_output=True, check=False)
         if done.returncode:
-            sandbox.close()
             raise InfraError(f"copying a workspace: {done.stderr.decode('ascii', 'backslashreplace')}")
-        return made
 
     def __enter__(self) -> Self:
         return self
@@ -161,17 +171,27 @@ class Workspace:
         entries = self._take(self.places.stage + ORACLE)
         kept = install.prune(entries, self.request.toolchain.common, keep=self.program.removeprefix(ORACLE + "/"))
         manuals = tuple(e for e in entries if e.kind == "file" and b"/man/man" in b"/" + e.path)
-        return Built(install=kept, program=self.program, log=self._log(), recipe=self.recipe.lines(), manuals=manuals)
+        return Built(
+            install=kept,
+            program=self.program,
+            log=self._log(),
+            recipe=self.recipe.lines(),
+            manuals=manuals,
+            vendor=self._vendor,
+        )
 
     def close(self) -> None:
         """Remove the workspace. Idempotent."""
         self._sandbox.close()
 
     def _lay(self, source: SourceTree, *, git: bool) -> None:
-        entries = [*source, *(repository(source) if git else ())]
+        beside = self._vendor if self.request.toolchain.compiled else ()
+        entries = [*source, *(repository(source, self.request.lock) if git else ()), *beside]
         self._sandbox.put(entries, self.places.source)
         folders = ("home", "tmp", "stage", "tools")
         self._sandbox.put([FileEntry(f.encode(), "dir", 0o755) for f in folders], WORKSPACE)
+        place = os.path.relpath(self.places.source, WORKSPACE)
+        self._sandbox.put(build_files(self.request, self._vendor, place), WORKSPACE)
         toolchain = self.request.toolchain
         flags = install.wrapper_flags(toolchain, self.request.flavour, bundles=bool(self.recipe.packages))
         self._sandbox.put(install.wrappers(toolchain, flags), f"{WORKSPACE}/tools")
@@ -194,7 +214,7 @@ class Workspace:
     def _install_compiled(self, *, again: bool) -> None:
         """Install by the recipe, else take the built file alone; after an edit only the program is taken."""
         entry, prefix = self.request.entry, self.places.prefix
-        target = install.inside(self.host_path("."), entry.target)
+        target = install.inside(self.host_path("."), self.request.output)
         if again and target and install.is_elf(target):
             self._put_program(target)
             return
@@ -216,7 +236,7 @@ class Workspace:
         if not target or not install.is_elf(target):
             raise BuildRefusedError(
                 Word.UNBUILDABLE,
-                f"the build left no executable {entry.tool!r}, neither installed nor at {entry.target!r}",
+                f"the build left no executable {entry.tool!r}, neither installed nor at {self.request.output!r}",
                 {"log": self._log_end()},
             )
         self._put_program(target)
@@ -227,7 +247,7 @@ class Workspace:
 
     def _install_interpreted(self) -> None:
         entries = self._take(self.places.source)
-        tree = python_tree(entries, self.request, self._vendor)
+        tree = interpreted_tree(entries, self.request, self._vendor)
         self.program = f"{self.places.prefix}/bin/{self.request.entry.tool}"
         self._sandbox.put(tree, self.places.stage + self.places.prefix)
         for command in self.recipe.install:
@@ -248,6 +268,7 @@ class Workspace:
         self.cpu_seconds += result.cpu_seconds
         if result.fault:
             raise InfraError(f"build of {self.request.lock.name}: {' '.join(command.words)}: {result.fault}")
+        refuse_slow_host(self.request.lock.name, command, result)
         if result.exit_code == 0 or command.may_fail:
             return result.exit_code == 0
         raise self._refusal(command, result.exit_code, result.limits_hit)
@@ -277,6 +298,18 @@ class Workspace:
 
     def _log_end(self) -> list[str]:
         return self._log().decode("ascii", "backslashreplace").splitlines()[-LOG_LINES:]
+
+
+def refuse_slow_host(name: str, command: Command, result: Result) -> None:
+    """Raise InfraError where a command that was at work met the wall limit alone: another day it builds.
+
+    One that hardly used a CPU meanwhile waits for what never comes, which is the source's doing.
+    """
+    if result.limits_hit == {"wall"} and result.cpu_seconds > ASLEEP * result.wall_seconds:
+        raise InfraError(
+            f"build of {name}: {' '.join(command.words)}: had {result.cpu_seconds:.0f} s of CPU time in "
+            f"{result.wall_seconds:.0f} s, so the host is too busy; run again when it is less so"
+        )
 
 
 def _root_names(source: SourceTree) -> tuple[str, ...]:

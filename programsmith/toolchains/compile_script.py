@@ -16,6 +16,8 @@ import programsmith.payload.build as frames
 from programsmith.payload.verifier.environment import COMPILE, SUBMISSION
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.toolchains.install import wrapper_flags
+from programsmith.toolchains.javascript_tree import javascript_starter
+from programsmith.toolchains.model import Toolchain
 from programsmith.toolchains.python_tree import import_root, starter_text
 from programsmith.toolchains.recipe import BuildRequest, Places, Recipe, recipe
 from programsmith.toolchains.views import shown_libraries
@@ -36,10 +38,26 @@ def source_submission(
     script = FileEntry(COMPILE.encode(), "file", 0o755, text)
     if request.toolchain.compiled:
         return tuple(sorted([*files, script]))
-    starter = starter_text(request.entry, import_root(entries, request.entry))
+    starter = STARTERS[request.toolchain.language](request, entries)
+    return tuple(sorted([*files, script, FileEntry(b"starter", "file", 0o644, starter)]))
+
+
+def _python_starter(request: BuildRequest, entries: Sequence[FileEntry]) -> bytes:
+    text = starter_text(request.entry, import_root(entries, request.entry))
     own = b"os.path.dirname(os.path.realpath(__file__))"
-    starter = starter.replace(b"os.path.dirname(" + own + b")", own)
-    return tuple(sorted([*files, script, FileEntry(b"starter.py", "file", 0o644, starter)]))
+    return text.replace(b"os.path.dirname(" + own + b")", own)
+
+
+def _javascript_starter(request: BuildRequest, _entries: Sequence[FileEntry]) -> bytes:
+    return javascript_starter(request).replace(b"dirname(dirname(", b"dirname((")
+
+
+STARTERS = {"javascript": _javascript_starter, "python": _python_starter}  # they lie beside lib/, not below bin/
+
+
+def is_submittable(toolchain: Toolchain) -> bool:
+    """Whether a source of the language is a submission: what its build leaves is text, or is made of text anew."""
+    return toolchain.compiled or toolchain.language in STARTERS
 
 
 def compile_sh(request: BuildRequest, source: Sequence[FileEntry]) -> bytes:
@@ -48,8 +66,9 @@ def compile_sh(request: BuildRequest, source: Sequence[FileEntry]) -> bytes:
     where = Places(source=SUBMISSION, stage="", prefix=f"{SUBMISSION}/installed")
     made = recipe(request, has, where)
     if not request.toolchain.compiled:
-        return _frame("python.sh")
-    text = _frame("c.sh").replace(b"# @environment@", _environment(request, made).encode())
+        return _frame("script.sh")
+    frame = _frame("c.sh" if request.toolchain.wrapped else "compiled.sh")
+    text = frame.replace(b"# @environment@", _environment(request, made).encode())
     return text.replace(b"# @commands@", "\n".join(_commands(made)).encode())
 
 
@@ -77,7 +96,7 @@ def _environment(request: BuildRequest, made: Recipe) -> str:
     values = {
         **{k: v for k, v in made.env.items() if k not in OWN_PLACES},
         "tool": request.entry.tool,
-        "target": request.entry.target,
+        "target": request.output,
         "compilers": " ".join(toolchain.wrapped),
         "flags": flags,
         "shown": " ".join(sorted(shown_libraries(toolchain))),

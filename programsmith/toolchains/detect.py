@@ -7,7 +7,8 @@ library without a command.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,12 +16,19 @@ from programsmith.payload.verifier.model import FileEntry
 from programsmith.records.lock import EntryPoint
 from programsmith.sources.origin import RefusedError
 from programsmith.sources.tree import SourceTree
-from programsmith.toolchains.detect_c import c_entry_points
+from programsmith.toolchains.detect_c import c_entry_points, cpp_entry_points
+from programsmith.toolchains.detect_cmake import CMAKE, MESON
+from programsmith.toolchains.detect_go import go_entry_points
+from programsmith.toolchains.detect_java import java_entry_points
+from programsmith.toolchains.detect_javascript import javascript_entry_points
 from programsmith.toolchains.detect_python import python_entry_points
+from programsmith.toolchains.detect_rust import rust_entry_points
 from programsmith.toolchains.load import toolchains
 from programsmith.toolchains.model import Toolchain
 
-NO_PROGRAM = re.compile(rb"(.*/)?(tests?|testing|testsuite|t|examples?|docs?|benchmarks?|vendor|third_party)/.*")
+NO_PROGRAM = re.compile(
+    rb"(.*/)?(tests?|testing|testsuite|t|testdata|examples?|docs?|benchmarks?|benches|vendor|third_party)/.*|.*_test\.go"
+)
 ASKS_GIT = re.compile(
     rb"\bgit\b[^\n;|&]{0,40}\b(describe|rev-parse|rev-list|log|show)\b|setuptools_scm|hatch-vcs|versioneer"
 )
@@ -28,11 +36,18 @@ BUILD_NAMES = re.compile(
     rb"(.*/)?(GNUmakefile|[Mm]akefile(\.\w+)?|configure(\.\w+)?|.*\.(ac|am|m4|mk|cmake)|CMakeLists\.txt|setup\.(py|cfg)"
     rb"|pyproject\.toml|[^/]*version[^/]*)",
 )
+GENERATORS = {"cmake": CMAKE, "meson": MESON}  # build systems whose programs are a kind of entry point of their own
 BUILD_FILE_BYTES = 1 << 18
+SHEBANGS = ((b"python", "python"), (b"node", "javascript"))
 PROSE = (b".md", b".rst", b".txt", b".html")
 ENTRY_POINTS: dict[str, Callable[[SourceTree], list[EntryPoint]]] = {
     "c": c_entry_points,
+    "cpp": cpp_entry_points,
+    "java": java_entry_points,
+    "javascript": javascript_entry_points,
+    "go": go_entry_points,
     "python": python_entry_points,
+    "rust": rust_entry_points,
 }
 
 
@@ -58,7 +73,7 @@ def detect(tree: SourceTree, rule: Mapping[str, Any]) -> Detected:
     if language not in known:
         raise RefusedError("no_toolchain", f"it is mostly {language} ({lines[language]} lines), which has no toolchain")
     entries = ENTRY_POINTS[language](tree)
-    system = _build_system(tree, known[language], scripts=bool(entries))
+    system = _build_system(tree, known[language], entries)
     if not entries:
         raise RefusedError("no_entry_point", f"a {language} library: nothing in it declares or is a command")
     return Detected(
@@ -71,15 +86,20 @@ def detect(tree: SourceTree, rule: Mapping[str, Any]) -> Detected:
 
 
 def _lines(tree: SourceTree, suffixes: Mapping[str, tuple[str, ...]]) -> dict[str, int]:
-    """Non-blank lines per language; a script without suffix counts for the interpreter that it names."""
-    of_suffix = {s.encode(): name for name, found in suffixes.items() for s in found}
-    counts = dict.fromkeys(suffixes, 0)
+    """Non-blank lines per language; a script without suffix counts for the interpreter that it names.
+
+    What several languages share (headers of C and C++) counts for that which has more of its own.
+    """
+    own = {s.encode(): [n for n, found in suffixes.items() if s in found] for every in suffixes.values() for s in every}
+    counts, shared = dict.fromkeys(suffixes, 0), Counter[tuple[str, ...]]()
     for e in tree.files():
         if NO_PROGRAM.fullmatch(e.path):
             continue
-        language = of_suffix.get(_suffix(e.path)) or _shebang(e)
-        if language in counts:
-            counts[language] += sum(1 for line in e.content.splitlines() if line.strip())
+        languages = own.get(_suffix(e.path)) or [_shebang(e)]
+        if languages[0] in counts:
+            shared[tuple(languages)] += sum(1 for line in e.content.splitlines() if line.strip())
+    for among, found in sorted(shared.items(), key=lambda item: len(item[0])):
+        counts[max(among, key=lambda name: counts[name])] += found
     return counts
 
 
@@ -92,15 +112,17 @@ def _shebang(e: FileEntry) -> str:
     first = e.content[:128].split(b"\n", 1)[0]
     if not first.startswith(b"#!"):
         return ""
-    return "python" if b"python" in first else "shell"
+    return next((name for word, name in SHEBANGS if word in first), "shell")
 
 
-def _build_system(tree: SourceTree, tc: Toolchain, *, scripts: bool) -> str:
-    """The first build system, in the rule's order, with one of its files at the root."""
+def _build_system(tree: SourceTree, tc: Toolchain, entries: Sequence[EntryPoint]) -> str:
+    """The first build system, in the rule's order, with one of its files at the root, that builds the entries."""
+    kinds = {e.kind for e in entries} & set(GENERATORS.values())
     for name, system in tc.build_systems.items():
-        if any(tree.get(f.encode()) for f in system.files):
+        builds = not entries or (GENERATORS[name] in kinds if name in GENERATORS else not kinds)
+        if builds and any(tree.get(f.encode()) for f in system.files):
             return name
-    if scripts and not tc.compiled:
+    if entries and not tc.compiled:
         return next(iter(tc.build_systems))
     wanted = ", ".join(f for system in tc.build_systems.values() for f in system.files)
     raise RefusedError(

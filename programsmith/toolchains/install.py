@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
+import subprocess
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 from programsmith.payload.verifier.model import FileEntry
@@ -55,7 +58,16 @@ def _dropped(entry: FileEntry, common: Common) -> bool:
 
 def wrapper_flags(toolchain: Toolchain, flavour: Flavour, *, bundles: bool) -> str:
     """What wrapped compilers add to their arguments, quoted for a shell."""
-    return shlex.join([*toolchain.flavours[flavour], *(toolchain.bundle_flags if bundles else ())])
+    known = [flag for flag in toolchain.where_known.get(flavour, ()) if is_known(toolchain.wrapped[0], flag)]
+    return shlex.join([*toolchain.flavours[flavour], *known, *(toolchain.bundle_flags if bundles else ())])
+
+
+@cache
+def is_known(compiler: str, flag: str) -> bool:
+    """Whether the host's compiler takes a flag."""
+    words = [compiler, flag, "-E", "-x", "c", os.devnull, "-o", os.devnull]
+    found = shutil.which(compiler)
+    return found is not None and subprocess.run(words, capture_output=True, check=False).returncode == 0
 
 
 def wrappers(toolchain: Toolchain, flags: str) -> list[FileEntry]:

@@ -10,10 +10,12 @@ from programsmith.toolchains.model import (
     Common,
     Fetch,
     Flavour,
+    Home,
     Interpreter,
     Minimum,
     OldSign,
     Step,
+    Strength,
     Toolchain,
     ViewRule,
 )
@@ -39,7 +41,7 @@ def _common(rule: Mapping[str, Any]) -> Common:
 
 
 def _toolchain(name: str, value: Mapping[str, Any], common: Common) -> Toolchain:
-    interpreter, fetch = value.get("interpreter"), value.get("fetch")
+    interpreter, fetch, strength = value.get("interpreter"), value.get("fetch"), value.get("strength")
     return Toolchain(
         language=name,
         suffixes=tuple(value["suffixes"]),
@@ -48,6 +50,7 @@ def _toolchain(name: str, value: Mapping[str, Any], common: Common) -> Toolchain
         compiled=value["compiled"],
         build_programs=tuple(value["build_programs"]),
         run_programs=tuple(value["run_programs"]),
+        run_packages=tuple(value.get("run_packages", ())),
         cpu_factor=float(value["cpu_factor"]),
         public_base=value["public_base"],
         packages=tuple(value["packages"]),
@@ -62,6 +65,11 @@ def _toolchain(name: str, value: Mapping[str, Any], common: Common) -> Toolchain
         common=common,
         interpreter=Interpreter(**interpreter) if interpreter else None,
         fetch=Fetch(command=tuple(fetch["command"]), options=tuple(fetch["options"])) if fetch else None,
+        home=_home(value["home"]) if "home" in value else None,
+        environment=dict(value.get("environment", {})),
+        settings={Flavour(k): dict(v.get("environment", {})) for k, v in value["flavours"].items()},
+        where_known={Flavour(k): tuple(v.get("where_known", ())) for k, v in value["flavours"].items()},
+        strength=Strength(lines=strength["lines"], files=tuple(strength["files"])) if strength else None,
     )
 
 
@@ -71,6 +79,18 @@ def _view(value: Mapping[str, Any]) -> ViewRule:
         paths=tuple(value["paths"]),
         parts=tuple(tuple(h) for h in value["parts"]),
         run_paths=tuple(value["run_paths"]),
+    )
+
+
+def _home(value: Mapping[str, Any]) -> Home:
+    return Home(
+        command=tuple(value["command"]),
+        shown=value["shown"],
+        parts=tuple(value["parts"]),
+        programs=tuple(value["programs"]),
+        runs=tuple(value.get("runs", ())),
+        ready=tuple(tuple(words) for words in value.get("ready", ())),
+        environment=dict(value.get("environment", {})),
     )
 
 
@@ -86,6 +106,8 @@ def _build_system(value: Mapping[str, Any]) -> BuildSystem:
         build=_steps(value["build"]),
         install=_steps(value["install"]),
         leave=tuple(value.get("leave", ())),
+        packages=tuple(value.get("packages", ())),
+        output=value.get("output", "{target}"),
     )
 
 

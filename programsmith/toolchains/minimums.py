@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from programsmith.records.outcome import Word
 from programsmith.sources.tree import SourceTree
+from programsmith.toolchains.javascript_manifest import manifest, oldest_node
 from programsmith.toolchains.model import Minimum
 from programsmith.toolchains.recipe import BuildRefusedError, BuildRequest
 from programsmith.toolchains.versions import TooOld, at_least, satisfies
@@ -16,7 +17,7 @@ from programsmith.toolchains.views import program_version, toolchain_version
 
 def refuse_too_old(source: SourceTree, request: BuildRequest) -> None:
     """Raise BuildRefusedError where the source wants a newer toolchain than there is, naming both versions."""
-    for fault in (*_declared(source, request), *_python(source, request)):
+    for fault in (*_declared(source, request), *_python(source, request), *_javascript(source, request)):
         raise refusal(fault)
 
 
@@ -78,3 +79,10 @@ def _requires_python(source: SourceTree) -> Iterator[tuple[str, str]]:
         found = re.search(rb"python_requires\s*=\s*[\"']?([<>=!~][^\"'\n]*)", entry.content) if entry else None
         if found:
             yield path.decode(), found[1].decode("ascii", "replace")
+
+
+def _javascript(source: SourceTree, request: BuildRequest) -> Iterator[TooOld]:
+    if request.toolchain.language == "javascript":
+        wanted, got = oldest_node(manifest(source)), toolchain_version(request.toolchain)
+        if wanted and not at_least(got, wanted):
+            yield TooOld("node", wanted, got, "package.json engines")

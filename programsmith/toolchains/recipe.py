@@ -44,6 +44,11 @@ class BuildRequest:
             )
         return systems[self.lock.build_system]
 
+    @property
+    def output(self) -> str:
+        """Where the build leaves the program, relative to the source."""
+        return self.system.output.format(tool=self.entry.tool, target=self.entry.target)
+
 
 class BuildRefusedError(ProgramSmithError):
     """A source cannot be built here: the oracle block's "no". `word` is unbuildable or toolchain_too_old."""
@@ -101,15 +106,18 @@ def recipe(request: BuildRequest, has: Sequence[str], where: Places | None = Non
     spec = request.spec_build
     values = {
         "jobs": str(JOBS),
+        "source": where.source,
         "prefix": where.prefix,
         "stage": where.stage,
         "tool": request.entry.tool,
+        "kind": request.entry.kind,
         "target": request.entry.target,
     }
     own = tuple(Command(words=("sh", "-ec", line)) for line in spec.get("build") or ())
     built = own or _commands(request.system.build, values, has)
     env = {
         **request.toolchain.common.environment,
+        **{k: v.format(source=where.source) for k, v in _own_environment(request).items()},
         "PREFIX": where.prefix,
         "DESTDIR": where.stage,
         **{str(k): str(v) for k, v in (spec.get("env") or {}).items()},
@@ -122,6 +130,11 @@ def recipe(request: BuildRequest, has: Sequence[str], where: Places | None = Non
         env=env,
         packages=tuple(spec.get("packages") or ()),
     )
+
+
+def _own_environment(request: BuildRequest) -> dict[str, str]:
+    toolchain = request.toolchain
+    return {**toolchain.environment, **toolchain.settings.get(request.flavour, {})}
 
 
 def _commands(steps: Sequence[Step], values: Mapping[str, str], has: Sequence[str]) -> tuple[Command, ...]:

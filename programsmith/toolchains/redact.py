@@ -27,7 +27,7 @@ def redacted(content: bytes, lock: Lock, tool: str, marker: str) -> bytes:
     def cut(found: re.Match[bytes]) -> bytes:
         return mark if names.search(found[0]) or any(p.search(found[0]) for p in pointers) else found[0]
 
-    pointers = _pointers(lock)
+    pointers = _pointers(lock, tool)
     content = _ADDRESS.sub(cut, content)
     for pointer in pointers:
         content = pointer.sub(mark, content)
@@ -38,8 +38,11 @@ def _words(names: Iterable[str]) -> list[bytes]:
     return [re.escape(name.encode()) for name in sorted(set(names)) if name]
 
 
-def _pointers(lock: Lock) -> list[re.Pattern[bytes]]:
-    """The origin's address, its path and its last two parts; the commit and the tree by their first digits."""
+def _pointers(lock: Lock, tool: str) -> list[re.Pattern[bytes]]:
+    """The origin's address, its path and its last two parts; the commit and the tree by their first digits.
+
+    A folder or archive that is called as the tool points nowhere.
+    """
     texts: set[str] = set()
     address = _ORIGIN.match(lock.origin)
     if address:
@@ -50,7 +53,7 @@ def _pointers(lock: Lock) -> list[re.Pattern[bytes]]:
     found = [
         re.compile(rb"(?<![\w.-])" + re.escape(t.encode()) + rb"(?![\w-])", re.IGNORECASE)
         for t in sorted(texts, key=len, reverse=True)
-        if len(t) >= SHORTEST
+        if len(t) >= SHORTEST and t.lower() != tool.lower()
     ]
     for name in (lock.commit, lock.tree):
         if re.fullmatch(r"[0-9a-f]{7,}", name):

@@ -2,20 +2,23 @@
 
 In: the locked tree, an entry point, its language. Out: its program files, and counts of their lines, options and
 subcommands. A Python command is what its entry point imports; which files of C a program links is not known before it
-is built, so all of them count.
+is built, so all of them count; so do those of JavaScript that a build makes.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.records.lock import EntryPoint
 from programsmith.sources.tree import SourceTree
 from programsmith.toolchains.detect import NO_PROGRAM
+from programsmith.toolchains.detect_javascript import SCRIPT
+from programsmith.toolchains.javascript_imports import closure
+from programsmith.toolchains.scope_native import go_files, rust_files
 
 IMPORT_ROOTS = ("", "src/", "lib/", "python/")
 WORD = rb"[A-Za-z][A-Za-z0-9_-]*"
@@ -24,7 +27,7 @@ OPTIONS = (
     re.compile(rb"\{\s*\"(" + WORD + rb")\"\s*,\s*(?:no_argument|required_argument|optional_argument|[012])\s*,"),
 )
 LETTERS = re.compile(rb"\bgetopt(?:_long)?(?:_only)?\s*\([^;\"]{0,200}\"[-+:]*([A-Za-z0-9:]+)\"")
-SUBCOMMANDS = re.compile(rb"\badd_parser\(\s*[\"'](" + WORD + rb")[\"']")
+SUBCOMMANDS = re.compile(rb"(?:\badd_parser|\.command)\(\s*[\"'](" + WORD + rb")[\"' ]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,9 @@ class Scope:
 
 def scope_of(tree: SourceTree, entry: EntryPoint, language: str, suffixes: Sequence[str]) -> Scope:
     """The scope of one command."""
-    files = _python_files(tree, entry) if language == "python" else _all_files(tree, suffixes)
+    found = FILES.get(language)
+    files = found(tree, entry) if found else None
+    files = _all_files(tree, suffixes) if files is None else files
     return Scope(
         files=tuple(f.path for f in files),
         code_lines=sum(1 for f in files for line in f.content.splitlines() if line.strip()),
@@ -70,6 +75,11 @@ def _python_files(tree: SourceTree, entry: EntryPoint) -> list[FileEntry]:
             found[file.path] = file
             due += _imported(tree, file)
     return sorted(found.values())
+
+
+def _javascript_files(tree: SourceTree, entry: EntryPoint) -> list[FileEntry] | None:
+    """What the command imports; None where a build makes it, since nobody has said of what."""
+    return list(closure(tree, entry.target).files) if entry.kind == SCRIPT else None
 
 
 def _entry_files(tree: SourceTree, entry: EntryPoint) -> Iterator[FileEntry]:
@@ -116,3 +126,11 @@ def _module(tree: SourceTree, name: str, roots: Iterable[str]) -> Iterator[FileE
                 file = tree.get(path.encode("utf-8", "surrogateescape"))
                 if file is not None and file.kind == "file":
                     yield file
+
+
+FILES: dict[str, Callable[[SourceTree, EntryPoint], list[FileEntry] | None]] = {
+    "javascript": _javascript_files,
+    "python": _python_files,
+    "go": go_files,
+    "rust": rust_files,
+}

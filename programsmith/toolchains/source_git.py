@@ -1,9 +1,10 @@
-"""A git repository for builds that ask git: one commit, fixed dates, nothing of upstream's history."""
+"""A git repository for builds that ask git: one commit, fixed dates, of upstream's history its tag's name alone."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.records.lock import Lock
@@ -11,7 +12,7 @@ from programsmith.sandboxes.scratch import scratch
 from programsmith.sources.synthetic_git import synthetic_git
 from programsmith.sources.tree import SourceTree
 
-NOTE = "synthetic_git:"
+NOTE, TAG = "synthetic_git:", "tag: "
 NO_VERSION = "0.0.0"
 STATEMENTS = (
     (b"VERSION", rb"\s*v?(\d[\w.]*)\s*"),
@@ -26,13 +27,19 @@ def asks_git(lock: Lock) -> bool:
     return any(note.startswith(NOTE) for note in lock.notes)
 
 
-def repository(source: SourceTree) -> list[FileEntry]:
-    """Entries of `.git` for a source: one commit under a tag with the version that the source states."""
+def tag_notes(tag: str, notes: Sequence[str]) -> list[str]:
+    """What ingest notes of a tag that was asked for, where the build asks git."""
+    return [TAG + tag] if tag and any(note.startswith(NOTE) for note in notes) else []
+
+
+def repository(source: SourceTree, lock: Lock) -> list[FileEntry]:
+    """Entries of `.git` for a source: one commit under its own tag, else one of the version that the source states."""
     with scratch("git") as folder:
         root = os.fsencode(folder)
         for entry in source:
             _write(root, entry)
-        synthetic_git(folder, stated_version(source))
+        tag = next((note.removeprefix(TAG) for note in lock.notes if note.startswith(TAG)), "")
+        synthetic_git(folder, tag or stated_version(source))
         return [_read(root, path) for path in _files(os.path.join(root, b".git"))]
 
 

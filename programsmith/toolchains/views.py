@@ -17,6 +17,7 @@ from functools import lru_cache
 from programsmith.errors import PrerequisiteError
 from programsmith.payload.verifier.launcher import View
 from programsmith.sandboxes.view import list_view
+from programsmith.toolchains.homes import asked, home_parts
 from programsmith.toolchains.model import Interpreter, Toolchain
 from programsmith.toolchains.packages import (
     alternatives,
@@ -48,7 +49,8 @@ def build_view(tc: Toolchain, extra_programs: Sequence[str] = (), packages: Sequ
     rest = prefer_archives([f for f in added if not f.startswith(PROGRAM_FOLDERS)])
     loaded = [path for path in parts if path not in started]
     paths = fold({*_toolchain_files(tc), *rest, *loaded})
-    return _view(tc, [*named, *programs, *started], [*paths, *_run_paths(tc)], optional=tc.common.shell)
+    shown = [*paths, *_run_paths(tc)]
+    return _view(tc, [*named, *programs, *started], shown, optional=tc.common.shell, moved=home_parts(tc))
 
 
 def agent_view(tc: Toolchain, packages: Sequence[str] = ()) -> View:
@@ -84,13 +86,21 @@ def run_view(tc: Toolchain, exec_allowed: Sequence[str] = (), packages: Sequence
     Of `packages`, which a build could link with, it sees the shared libraries. Raises PrerequisiteError.
     """
     libraries = [f for f in _package_files(tc, packages) if LIBRARY.search(f)]
-    return _view(tc, [*tc.run_programs, *exec_allowed], [*libraries, *_run_paths(tc)], optional=())
+    shown = [*libraries, *_run_paths(tc)]
+    return _view(tc, [*tc.run_programs, *exec_allowed], shown, optional=(), moved=home_parts(tc, runs=True))
+
+
+def shell_view(tc: Toolchain) -> View:
+    """What a test script sees that is played with the tool as a stub: the shell's programs."""
+    return _view(tc, tc.common.shell, _run_paths(tc), optional=tc.common.shell)
 
 
 def original_view(source: Toolchain, target: Toolchain, exec_allowed: Sequence[str] = ()) -> View:
     """What a case sees of the original behind a program of another language. Raises PrerequisiteError."""
     own = [_program(tc, name) for tc in (source, target) for name in tc.run_programs]
-    return _view(source, [*own, *exec_allowed], [*_run_paths(source), *_run_paths(target)], optional=())
+    shown = [*_run_paths(source), *_run_paths(target)]
+    moved = [*home_parts(source, runs=True), *home_parts(target, runs=True)]
+    return _view(source, [*own, *exec_allowed], shown, optional=(), moved=moved)
 
 
 def _program(tc: Toolchain, name: str) -> str:
@@ -98,10 +108,19 @@ def _program(tc: Toolchain, name: str) -> str:
     return interpreter_path(tc.interpreter) if tc.interpreter and name == tc.interpreter.program else name
 
 
-def _view(tc: Toolchain, programs: Iterable[str], paths: Iterable[str], optional: Sequence[str]) -> View:
+def _view(
+    tc: Toolchain,
+    programs: Iterable[str],
+    paths: Iterable[str],
+    optional: Sequence[str],
+    moved: Sequence[tuple[str, str]] = (),
+) -> View:
     """Names become paths in the searched folders; `optional` ones may be absent."""
     found: list[str] = []
+    homely = {os.path.basename(inside) for _, inside in moved}
     for name in dict.fromkeys(_program(tc, name) for name in programs):
+        if name in homely:
+            continue
         if name.startswith("/"):
             found.append(name)
         elif path := shutil.which(name, path=":".join(tc.common.search)):
@@ -111,16 +130,17 @@ def _view(tc: Toolchain, programs: Iterable[str], paths: Iterable[str], optional
                 f"{tc.language}: {name!r} is not in {', '.join(tc.common.search)}; "
                 f"run: apt-get install -y {' '.join(tc.packages)}"
             )
-    return list_view(programs=found, paths=[glob.escape(path) for path in dict.fromkeys(paths)])
+    return list_view(programs=found, paths=[glob.escape(path) for path in dict.fromkeys(paths)], moved=moved)
 
 
 @lru_cache(maxsize=8)
 def interpreter_path(interpreter: Interpreter) -> str:
-    """The host's interpreter: the shown path where it is new enough, else the one that runs this program.
+    """The host's interpreter: the shown path where it is new enough, else the one on PATH (Python: that runs this).
 
     Raises PrerequisiteError where neither will do.
     """
-    own = os.path.realpath(sys.executable)
+    found = sys.executable if interpreter.program == PYTHON else shutil.which(interpreter.program)
+    own = os.path.realpath(found) if found else interpreter.shown
     for path in (interpreter.shown, own):
         if os.path.exists(path) and at_least(program_version((path, "--version")), interpreter.minimum):
             return path
@@ -162,16 +182,9 @@ def _left(tc: Toolchain, path: str) -> bool:
     return any(path.startswith(folder + "/") for folder in tc.common.leave)
 
 
-@lru_cache(maxsize=8)
-def _asked(command: tuple[str, ...]) -> str:
-    if not shutil.which(command[0]):
-        return ""
-    return os.fsdecode(subprocess.run(command, capture_output=True, check=True).stdout.strip())
-
-
 def _parts(tc: Toolchain) -> list[str]:
     """Paths that the toolchain names when asked; an answer without a slash means that it has none."""
-    return [path for command in tc.view.parts if (path := _asked(command)).startswith("/")]
+    return [path for command in tc.view.parts if (path := asked(command)).startswith("/")]
 
 
 def shown_libraries(tc: Toolchain) -> frozenset[str]:
