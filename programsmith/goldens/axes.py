@@ -23,8 +23,8 @@ class Axis:
     form: tuple[str, str] | None = None
 
 
-def axes_of(rule: Mapping[str, Any]) -> tuple[Axis, ...]:
-    """The axes of section `axes` of rules/goldens.yaml, in the file's order."""
+def axes_of(rule: Mapping[str, Any], *, clock: bool = True) -> tuple[Axis, ...]:
+    """The axes of section `axes` of rules/goldens.yaml, in the file's order; `clock` says that one can be turned."""
     return tuple(
         Axis(
             name=name,
@@ -34,6 +34,7 @@ def axes_of(rule: Mapping[str, Any]) -> tuple[Axis, ...]:
             form=_pair(value["form"]) if "form" in value else None,
         )
         for name, value in rule.items()
+        if clock or "clock" not in value.get("surroundings", {})
     )
 
 

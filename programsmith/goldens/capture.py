@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from programsmith.errors import InfraError
@@ -20,15 +20,22 @@ from programsmith.records.lock import OracleFacts
 
 Env = tuple[tuple[bytes, bytes], ...]
 RELEASE = "release"
+AT_WORK = 0.05  # of the wall time: a program that used less CPU time waited for something
+PATIENCE = 10  # times the wall limit, for a launch that met it at work
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Form:
-    """One way of starting the oracle: its program, what is mounted for it, and the launcher whose view it needs."""
+    """One way of starting the oracle: its program, what is mounted for it, and the launcher whose view it needs.
+
+    `env` and `memory_bytes` are what a build of its kind takes besides what cases have.
+    """
 
     launcher: Launcher
     program: str
     mounts: tuple[Mount, ...]
+    env: Env = ()
+    memory_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,24 +71,41 @@ class Capture:
 
     def vary(self, case: Case, variation: Variation) -> Result:
         """One launch under a variation. Raises InfraError."""
+        form = self.forms.get(variation.form, self.forms[RELEASE])
+        request = Request(
+            program=form.program,
+            argv=(self._tool, *case.argv),
+            env=tuple({**dict(BASE_ENV), **dict(form.env), **dict(variation.env), **dict(case.env)}.items()),
+            limits=replace(self.limits, memory_bytes=max(form.memory_bytes, self.limits.memory_bytes)),
+            stdin=case.stdin,
+            files=case.files,
+            mounts=form.mounts,
+            surroundings=variation.surroundings,
+        )
+        result = self._launch(case, form, request)
+        if not slowed(result):
+            return result
+        patient = replace(request.limits, wall_seconds=PATIENCE * request.limits.wall_seconds)
+        result = self._launch(case, form, replace(request, limits=patient))
+        if slowed(result):
+            raise InfraError(
+                f"capture of {case.id}: {result.cpu_seconds:.1f} s of CPU time in {result.wall_seconds:.0f} s, so the "
+                "host is too busy; run again when it is less so"
+            )
+        return result
+
+    def _launch(self, case: Case, form: Form, request: Request) -> Result:
         with self._lock:
             self.launches += 1
-        form = self.forms.get(variation.form, self.forms[RELEASE])
-        result = form.launcher.run(
-            Request(
-                program=form.program,
-                argv=(self._tool, *case.argv),
-                env=tuple({**dict(BASE_ENV), **dict(variation.env), **dict(case.env)}.items()),
-                limits=self.limits,
-                stdin=case.stdin,
-                files=case.files,
-                mounts=form.mounts,
-                surroundings=variation.surroundings,
-            )
-        )
+        result = form.launcher.run(request)
         if result.fault is not None:
             raise InfraError(f"capture of {case.id} by {form.launcher.name}: {result.fault}; run again to resume")
         return result
+
+
+def slowed(result: Result) -> bool:
+    """Whether a launch met its wall limit at work, so that a host with more time for it would have seen its end."""
+    return result.limits_hit == {"wall"} and result.cpu_seconds > AT_WORK * result.wall_seconds
 
 
 def expected_of(case: Case, result: Result) -> Expected:

@@ -12,13 +12,15 @@ import tokenize
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
+from programsmith.goldens.literals import literals
+from programsmith.goldens.literals_native import go_texts, rust_texts
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.sources.tree import SourceTree
 
 _C_LITERAL = re.compile(rb'"((?:[^"\\\n]|\\.)*)"', re.DOTALL)
 _C_JOIN = re.compile(rb'"[ \t\r\n]*"')
 _C_COMMENT = re.compile(rb"/\*.*?\*/|//[^\n]*|'(?:[^'\\\n]|\\.)*'|(\"(?:[^\"\\\n]|\\.)*\")", re.DOTALL)
-_C_SUFFIXES = (b".c", b".h", b".y", b".l", b".cc", b".cpp", b".hpp")
+_C_SUFFIXES = (b".c", b".h", b".y", b".l", b".cc", b".cpp", b".cxx", b".hh", b".hpp", b".hxx")
 _ESCAPE = re.compile(rb"\\(?:x([0-9A-Fa-f]+)|([0-7]{1,3})|(.))", re.DOTALL)
 _ESCAPES = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v", b"0": b"\0"}
 _HOLES = re.compile(
@@ -29,7 +31,15 @@ _PRINTABLE = re.compile(rb"[\t\x20-\x7e]+")
 
 def constants(source: SourceTree, oracle: Iterable[FileEntry], language: str, least: int) -> frozenset[bytes]:
     """Every constant of at least `least` bytes, blanks folded."""
-    readers = {"c": _c_texts, "python": _python_texts}
+    readers = {
+        "c": _c_texts,
+        "cpp": _c_texts,
+        "go": go_texts,
+        "java": _by_grammar,
+        "javascript": _by_grammar,
+        "python": _python_texts,
+        "rust": rust_texts,
+    }
     texts = set(readers[language](source)) if language in readers else set()
     if not texts:
         texts = {m[0] for e in oracle if e.kind == "file" for m in _PRINTABLE.finditer(e.content)}
@@ -56,6 +66,12 @@ def _unescape(match: re.Match[bytes]) -> bytes:
     if match[2] is not None:
         return bytes([int(match[2], 8) & 0xFF])
     return _ESCAPES.get(match[3], match[3])
+
+
+def _by_grammar(source: SourceTree) -> Iterator[bytes]:
+    for entry in source.files():
+        name = entry.path.rpartition(b"/")[2].decode("ascii", "replace")
+        yield from literals(entry.content, "." + name.rpartition(".")[2])
 
 
 def _python_texts(source: SourceTree) -> Iterator[bytes]:

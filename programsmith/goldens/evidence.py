@@ -16,7 +16,7 @@ def evidence(
     pool: Pool,
     absent: Mapping[str, str],
 ) -> dict[str, Any]:
-    """Evidence of the goldens block. `absent` says which honest variant could not be made, and why."""
+    """Evidence of the goldens block. `absent` says which other build could not be made, and why."""
     kept = len(pool.goldens)
     return {
         "miners": {name: _miner(name, mined, counts) for name, counts in skipped.items()},
@@ -32,6 +32,7 @@ def evidence(
         "launches_per_kept": round(pool.launches / kept, 2) if kept else None,
         "flake": pool.flake,
         "variants_absent": dict(absent),
+        "undefined_unproven": pool.unproven,
     }
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from programsmith.payload.query.wire import RAN
 from programsmith.payload.verifier.model import Case
 from programsmith.records.lock import OracleFacts
 
 PLAIN = "plain"
+NAME_MOST = 400
 _NUMBER = re.compile(rb"-\d+(?:\.\d*)?|-\.\d+")
 
 
@@ -44,6 +48,16 @@ def call_of(case: Case, facts: OracleFacts) -> Call:
 def family_of(case: Case, facts: OracleFacts) -> str:
     """Name of the case's family."""
     return call_of(case, facts).family
+
+
+def asked_families(rows: Iterable[Mapping[str, Any]], facts: OracleFacts) -> tuple[str, ...]:
+    """Families of the queries that the oracle answered, of the rows of a trial's queries.jsonl.
+
+    No case is in one of a longer name than NAME_MOST, and whoever asks makes up what names it.
+    """
+    words = (map(base64.b64decode, row["argv"]) for row in rows if row.get("word") == RAN)
+    found = {family_of(Case(argv=tuple(argv)), facts) for argv in words}
+    return tuple(sorted(family for family in found if len(family) <= NAME_MOST))
 
 
 def _options(word: bytes, known: set[bytes]) -> Iterable[bytes]:

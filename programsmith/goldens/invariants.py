@@ -18,6 +18,8 @@ from programsmith.verdict.strength import Strength, short_of, strength
 
 SIDES = tuple(f.name for f in fields(Split))
 
+_SHARES = ("mutation_score", "pool_coverage", "scope_coverage", "public_kill_ratio")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
@@ -57,7 +59,15 @@ def broken(before: Split, after: Split, stock: Stock) -> list[str]:
     if strange:
         return strange
     old = dict(_faults(before, stock))
-    return [text for name, text in _faults(after, stock) if name not in old]
+    return [text for name, text in _faults(after, stock) if name not in old or _is_weaker(name, before, after, stock)]
+
+
+def _is_weaker(name: str, before: Split, after: Split, stock: Stock) -> bool:
+    """Whether a strength that was short already is shorter now: cases that come must not push out those that kill."""
+    if name not in _SHARES:
+        return False
+    was, now = (getattr(stock.strength(split), name) for split in (before, after))
+    return bool((now or 0) < (was or 0))
 
 
 def settle(split: Split, stock: Stock) -> Split:

@@ -1,8 +1,9 @@
 """Repeats and folded perturbations of one case: it holds still, or the word for why it does not.
 
-Twice as graded, then twice with all axes turned at once. Only a difference is bisected to the axis that causes it;
-only a case that wavers without a cause gets the long row of repeats. Where the spec compares a stream loosely, a case
-may waver in it as its comparator allows: it then holds still in everything else.
+Twice as graded, then twice with all axes turned at once. Where there is a build that watches for undefined behaviour,
+it stands for the second launch, unless it shows something else. Only a difference is bisected to the axis that causes
+it; only a case that wavers without a cause gets the long row of repeats. Where the spec compares a stream loosely, a
+case may waver in it as its comparator allows: it then holds still in everything else.
 """
 
 from __future__ import annotations
@@ -11,16 +12,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from programsmith.goldens.agreement import ABSENT, agreement
+from programsmith.goldens.agreement import ABSENT, DISAGREE, agreement
 from programsmith.goldens.axes import SETTINGS, Axis, vary
 from programsmith.goldens.capture import Capture, Variation, expected_of, unsound
 from programsmith.goldens.variance import STILL, Allowance
+from programsmith.goldens.variants import SANITIZED as WATCHING
 from programsmith.payload.verifier.launcher import Result
 from programsmith.payload.verifier.model import Case, Expected
 from programsmith.records.golden import Recorded
 
 FLAKY = "flaky"
 NOTHING = Recorded()
+REPLAY_DIFFERS = "replay_differs"
 UNEXPLAINED = "depends_on_surroundings"
 EXACTLY = Allowance()
 
@@ -30,8 +33,9 @@ class Observation:
     """What launches of a case showed. `dropped` is the counted word, None where the case holds still.
 
     `rare` marks a waver whose usual outcome takes at least the rule's share of the repeats: what other cases that
-    use the same options may show as rarely. `runs` counts launches as graded that showed `expected`. `varies` are the
-    streams in which launches differed as they may.
+    use the same options may show as rarely. `runs` counts launches that showed `expected`, as graded or by the build
+    which watches for undefined behaviour; `defined` says that this one did. `varies` are the streams in which launches
+    differed as they may.
     """
 
     expected: Expected
@@ -41,6 +45,7 @@ class Observation:
     dropped: str | None = None
     rare: bool = False
     varies: frozenset[str] = STILL
+    defined: bool = False
 
 
 class Observer:
@@ -71,16 +76,25 @@ class Observer:
             agreement=agreement(recorded, first),
         )
         fault = unsound(first)
+        if fault is None and recorded.binding and base.agreement == DISAGREE:
+            fault = REPLAY_DIFFERS
         if fault:
             return replace(base, dropped=fault)
-        second = self._capture.run(case)
-        base = replace(base, cpu_seconds=max(first.cpu_seconds, second.cpu_seconds), runs=2)
-        if self._difference(case, base.expected, second) != STILL:
-            base = self._waver(case, base, [second])
+        base = self._repeated(case, base)
         for setting in SETTINGS:
             if base.dropped is None:
                 base = self._turned(case, base, setting)
         return base
+
+    def _repeated(self, case: Case, base: Observation) -> Observation:
+        """The case launched once more: by the build that watches, where it shows the same, else as graded."""
+        if WATCHING in self._capture.forms:
+            watched = self._capture.vary(case, Variation(form=WATCHING))
+            if self._difference(case, base.expected, watched) == STILL:
+                return replace(base, runs=2, defined=True)
+        second = self._capture.run(case)
+        base = replace(base, cpu_seconds=max(base.cpu_seconds, second.cpu_seconds), runs=2)
+        return base if self._difference(case, base.expected, second) == STILL else self._waver(case, base, [second])
 
     def again(self, case: Case, seen: Observation, times: int) -> Observation:
         """Up to `times` more launches as graded, until one differs otherwise than it may."""

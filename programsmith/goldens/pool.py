@@ -14,20 +14,22 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from programsmith.goldens.axes import axes_of
-from programsmith.goldens.capture import Capture
+from programsmith.goldens.capture import Capture, Variation
 from programsmith.goldens.families import call_of
 from programsmith.goldens.gates.bounds import input_reason, output_reason, time_reason
 from programsmith.goldens.gates.discoverable import Discoverability, Shown
-from programsmith.goldens.gates.duplicates import distinct
+from programsmith.goldens.gates.duplicates import distinct, shown_alike
 from programsmith.goldens.gates.lax import lax_reason
 from programsmith.goldens.gates.leaks import clock_reason, leak_reason
 from programsmith.goldens.gates.nulls import null_reason
 from programsmith.goldens.gates.one_outcome import one_outcome
+from programsmith.goldens.gates.undefined import UNDEFINED, UNPROVEN, undefined_reason
 from programsmith.goldens.observe import EXACTLY, Observation, Observer
 from programsmith.goldens.split import Facts, SplitRule, split
 from programsmith.goldens.suspects import Watched, chances, probe, pursue
 from programsmith.goldens.templates import Choice, choose
 from programsmith.goldens.variance import Allowance
+from programsmith.goldens.variants import SANITIZED
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.records.golden import Discovery, Golden, MinedCase, Split
 from programsmith.records.lock import OracleFacts
@@ -38,8 +40,9 @@ class Setting:
     """What the gates judge by. `rule` is rules/goldens.yaml; `public` and `held_out` are the spec's.
 
     `constants` are those of the oracle; `queried` says that the agent may query it, so they need not be shown.
-    `marks` are what must not show in an expected side, by word. `clock` gives seconds since the epoch. `allowed` says
-    in what the oracle's own runs of a case may differ.
+    `marks` are what must not show in an expected side, by word. `clock` gives seconds since the epoch; `clock_fault`
+    says why launches cannot be told another time, None where they can. `allowed` says in what the oracle's own runs of
+    a case may differ.
     """
 
     facts: OracleFacts
@@ -53,6 +56,7 @@ class Setting:
     allowed: Allowance = EXACTLY
     workers: int = 2
     clock: Callable[[], float] = time.time
+    clock_fault: str | None = "not tried"
 
 
 @dataclass(slots=True)
@@ -66,13 +70,14 @@ class Pool:
     templates: dict[str, Choice] = field(default_factory=dict)
     flake: dict[str, float] = field(default_factory=dict)
     launches: int = 0
+    unproven: int = 0  # cases in which the build that watches for undefined behaviour passed a limit
 
 
 def make_pool(mined: Sequence[MinedCase], capture: Capture, setting: Setting) -> Pool:
     """Capture, judge and split. Raises InfraError where a launcher fails."""
     pool, start = Pool(), setting.clock()
     settled = _settle(pool, mined, capture, setting)
-    watched = _watch(settled, capture, setting)
+    watched = _watch(settled, capture, setting, start)
     pool.flake = chances(list(watched.values()), setting.rule["repeats"])
     end = setting.clock()
     goldens = []
@@ -83,6 +88,8 @@ def make_pool(mined: Sequence[MinedCase], capture: Capture, setting: Setting) ->
             pool.dropped[reason] += 1
         else:
             goldens.append(_golden(found, watched[found.case.id], setting))
+    goldens = _without(pool, goldens, dict.fromkeys(shown_alike(goldens), "shown_alike"))
+    goldens = _without(pool, goldens, _undefined(pool, goldens, watched, capture, setting))
     goldens = _without(
         pool, goldens, dict.fromkeys(one_outcome(goldens, setting.rule["one_outcome_least"]), "one_outcome")
     )
@@ -119,12 +126,12 @@ def _settle(pool: Pool, mined: Sequence[MinedCase], capture: Capture, setting: S
     return once
 
 
-def _watch(settled: Sequence[MinedCase], capture: Capture, setting: Setting) -> dict[str, Watched]:
-    """Every case observed, then probes and suspects, by case id."""
+def _watch(settled: Sequence[MinedCase], capture: Capture, setting: Setting, start: float) -> dict[str, Watched]:
+    """Every case observed, then probes as far as launches last for what gates leave, and suspects, by case id."""
     rule = setting.rule["repeats"]
     observer = Observer(
         capture,
-        axes_of(setting.rule["axes"]),
+        axes_of(setting.rule["axes"], clock=setting.clock_fault is None),
         repeats=rule["waverer"],
         rare_share=rule["rare_share"],
         allowed=setting.allowed,
@@ -134,8 +141,12 @@ def _watch(settled: Sequence[MinedCase], capture: Capture, setting: Setting) -> 
     watched = [
         Watched(case=m.case, call=call_of(m.case, setting.facts), seen=s) for m, s in zip(settled, seen, strict=True)
     ]
-    still = sum(w.seen.dropped is None for w in watched)
-    probe(watched, observer.again, rule, rule["launches"] * still - capture.launches, setting.workers)
+    window = start, setting.clock()
+    good = [
+        w.seen.dropped is None and _reason(m, w.seen, setting, capture.limits.cpu_seconds, window) is None
+        for m, w in zip(settled, watched, strict=True)
+    ]
+    probe(watched, observer.again, rule, int(rule["launches"] * sum(good)) - capture.launches, setting.workers)
     pursue(watched, observer.again, rule, setting.workers)
     return {w.case.id: w for w in watched}
 
@@ -151,9 +162,29 @@ def _reason(
         or time_reason(seen.cpu_seconds, cpu_limit, size["cpu_share"])
         or null_reason(case, expected, usage)
         or leak_reason(case, expected, setting.marks)
-        or clock_reason(case, setting.allowed.visible(expected, seen.varies), *window)
+        or (setting.clock_fault and clock_reason(case, setting.allowed.visible(expected, seen.varies), *window))
         or _lax_reason(seen, setting)
     )
+
+
+def _undefined(
+    pool: Pool, goldens: Sequence[Golden], watched: Mapping[str, Watched], capture: Capture, setting: Setting
+) -> dict[str, str]:
+    """Cases that a build which watches for undefined behaviour does not show; none where there is no such build."""
+    if SANITIZED not in capture.forms:
+        return {}
+
+    def judge(golden: Golden) -> str | None:
+        if watched[golden.id].seen.defined:
+            return None
+        result = capture.vary(golden.case, Variation(form=SANITIZED))
+        varies = watched[golden.id].seen.varies
+        return undefined_reason(golden.case, golden.expected, result, setting.allowed, varies)
+
+    with ThreadPoolExecutor(setting.workers) as threads:
+        found = dict(zip((g.id for g in goldens), threads.map(judge, goldens), strict=True))
+    pool.unproven = sum(word == UNPROVEN for word in found.values())
+    return {i: word for i, word in found.items() if word == UNDEFINED}
 
 
 def _lax_reason(seen: Observation, setting: Setting) -> str | None:

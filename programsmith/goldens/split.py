@@ -66,9 +66,8 @@ def split(goldens: Sequence[Golden], facts: Facts, rule: SplitRule) -> tuple[Spl
             _divide(sides, of_family, facts, quota / max(1, len(goldens)))
     _place_lone(sides, sorted(lone, key=lambda g: _chance(rule.seed, g)), facts, quota)
     dropped = {g.id: "undiscoverable" for group in sides.closed for g in group if not facts.needs[g.id] <= sides.shown}
-    sides.closed = [[g for g in group if g.id not in dropped] for group in sides.closed]
-    sides.closed.sort(key=lambda g: _chance(rule.seed, g))
-    held_out, reserve = _hold_out(sides.closed, rule)
+    closed = sorted(sides.closed, key=lambda g: _chance(rule.seed, g))
+    held_out, reserve = _hold_out([[g for g in group if g.id not in dropped] for group in closed], rule)
     return Split(public=_ids(sides.public), held_out=_ids(held_out), reserve=_ids(reserve)), dropped
 
 
@@ -89,14 +88,18 @@ def _divide(sides: _Sides, groups: list[list[Golden]], facts: Facts, share: floa
     for group in forced if left else groups:
         count += _open(sides, group, facts)
     while len(left) > 1 and (count == 0 or len(sides.public) < round(sides.owed)):
-        group = left.pop(_most_helpful(left, facts, sides))
+        group = left.pop(_most_helpful(left, facts, sides, round(sides.owed) - len(sides.public)))
         count += _open(sides, group, facts)
     sides.closed.extend(left)
 
 
-def _most_helpful(left: Sequence[list[Golden]], facts: Facts, sides: _Sides) -> int:
-    """Where the group stands that should be opened next; the first where none helps."""
-    return max(range(len(left)), key=lambda at: (_helps(left[at], left, facts, sides), -at))
+def _most_helpful(left: Sequence[list[Golden]], facts: Facts, sides: _Sides, room: int) -> int:
+    """Where the group stands that should be opened next: what helps, then what overfills `room` least, then the first.
+
+    A large group that went public because it came first would leave little to hold out.
+    """
+    over = [max(0, len(group) - max(1, room)) for group in left]
+    return max(range(len(left)), key=lambda at: (_helps(left[at], left, facts, sides), -over[at], -at))
 
 
 def _helps(group: list[Golden], left: Iterable[list[Golden]], facts: Facts, sides: _Sides) -> int:
@@ -110,18 +113,32 @@ def _helps(group: list[Golden], left: Iterable[list[Golden]], facts: Facts, side
 
 
 def _place_lone(sides: _Sides, lone: Sequence[list[Golden]], facts: Facts, quota: int) -> None:
-    """Families of one group: public until the quota is full, then held out where their parts are shown."""
-    for group in lone:
+    """Families of one group: public until the quota is full, then held out where their parts are shown.
+
+    First comes what shows parts that others have, next what must be public whatever comes: else the quota would be full
+    of what could have been held out.
+    """
+    left, seen = list(lone), {i for g in sides.public for i in facts.options[g.id]}
+    while left:
+        had = Counter(option for group in left for option in _parts(group, facts) - seen)
+        group = left.pop(max(range(len(left)), key=lambda at: (*_shows(left[at], had, facts), -at)))
         asks = any(c.id in facts.open_only or not facts.needs[c.id] <= sides.shown for c in group)
-        if asks or len(sides.public) < quota or not _parts_shown(group, sides.public, facts):
+        nearer = 2 * len(sides.public) + len(group) <= 2 * quota  # the quota is then missed by no more than without it
+        if asks or nearer or not _parts(group, facts) <= seen:
             _open(sides, group, facts)
+            seen |= _parts(group, facts)
         else:
             sides.closed.append(group)
 
 
-def _parts_shown(group: Sequence[Golden], public: Iterable[Golden], facts: Facts) -> bool:
-    seen = frozenset[str]().union(*(facts.options[c.id] for c in public))
-    return all(facts.options[c.id] <= seen for c in group)
+def _parts(group: Sequence[Golden], facts: Facts) -> frozenset[str]:
+    return frozenset[str]().union(*(facts.options[c.id] for c in group))
+
+
+def _shows(group: Sequence[Golden], had: Counter[str], facts: Facts) -> tuple[int, bool]:
+    """How many others have parts of it that are not shown, whether it has such parts at all."""
+    hidden = [option for option in _parts(group, facts) if option in had]
+    return sum(had[option] - 1 for option in hidden), bool(hidden)
 
 
 def _open(sides: _Sides, group: Sequence[Golden], facts: Facts) -> int:
@@ -132,19 +149,18 @@ def _open(sides: _Sides, group: Sequence[Golden], facts: Facts) -> int:
 
 
 def _hold_out(closed: Sequence[list[Golden]], rule: SplitRule) -> tuple[list[Golden], list[Golden]]:
-    """Families take turns until held-out is full; no expected side gets more than its share of it."""
+    """Families take turns until held-out is full; no expected side gets more than its share of it.
+
+    Cases of a group that do not fit are in reserve, which is as closed as held-out.
+    """
     size = min(rule.held_out, sum(map(len, closed)))
     counts: Counter[Expected] = Counter()
     held: list[Golden] = []
     reserve: list[Golden] = []
-    for group in _turns(closed):
-        more = counts + Counter(g.expected for g in group)
-        fits = all(more[g.expected] <= allowance(g.expected, size, rule.same_expected_share) for g in group)
-        if fits and len(held) + len(group) <= rule.held_out:
-            held.extend(group)
-            counts = more
-        else:
-            reserve.extend(group)
+    for case in (case for group in _turns(closed) for case in group):
+        counts[case.expected] += 1
+        fits = counts[case.expected] <= allowance(case.expected, size, rule.same_expected_share)
+        (held if fits and len(held) < rule.held_out else reserve).append(case)
     over = over_share(held, rule.same_expected_share)
     return [g for g in held if g.id not in over], reserve + [g for g in held if g.id in over]
 
@@ -161,7 +177,8 @@ def _turns(closed: Sequence[list[Golden]]) -> Iterator[list[Golden]]:
 
 
 def _chance(seed: int, group: Sequence[Golden]) -> tuple[float, str]:
-    first = min((g.id for g in group), default="")
+    """By the first case that was found: a group keeps its place when a case is made of one of its own."""
+    first = min((bool(g.provenance.made), g.id) for g in group)[1]
     return random.Random(f"{seed}:{first}").random(), first  # noqa: S311 - a seeded order, not a secret
 
 

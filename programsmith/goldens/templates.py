@@ -15,6 +15,9 @@ from programsmith.goldens.agreement import ABSENT, AGREE, agreement
 from programsmith.goldens.capture import Capture
 from programsmith.records.golden import MinedCase
 
+NEVER_ENDS = "never_ends"  # what a program does that asks again and again for what it is not given
+_FIRST = 5  # of a sample: a template with which none of these agrees is not tried on the rest
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
@@ -52,7 +55,13 @@ def _choice(
 ) -> Choice:
     tried: dict[str, tuple[int, int]] = {}
     for template, cases in forms.items():
-        words = [w for w in try_all(_sampled(cases, sample, seed)) if w != ABSENT]
+        chosen = _sampled(cases, sample, seed)
+        words = try_all(chosen[:1])
+        if words != [NEVER_ENDS]:
+            words += try_all(chosen[1:_FIRST])
+        if AGREE in words:
+            words += try_all(chosen[_FIRST:])
+        words = [w for w in words if w != ABSENT]
         tried[template] = (words.count(AGREE), len(words))
         if words and words.count(AGREE) >= share * len(words):
             return Choice(taken=template, tried=tried)
@@ -60,9 +69,18 @@ def _choice(
 
 
 def _sampled(cases: Iterable[MinedCase], sample: int, seed: int) -> list[MinedCase]:
-    """A seeded sample by source, so that every template is tried on the same tests."""
-    return sorted(cases, key=lambda c: random.Random(f"{seed}:{c.source}").random())[:sample]  # noqa: S311
+    """A seeded sample by source, so that every template is tried on the same tests; first those that expect something.
+
+    A program that is called wrongly prints nothing, which tests that expect nothing would take for agreement.
+    """
+
+    def order(case: MinedCase) -> tuple[bool, float]:
+        says = case.recorded.stdout is None or case.recorded.stdout.strip() != b""
+        return not says, random.Random(f"{seed}:{case.source}").random()  # noqa: S311 - a seeded order, not a secret
+
+    return sorted(cases, key=order)[:sample]
 
 
 def _agrees(capture: Capture, found: MinedCase) -> str:
-    return agreement(found.recorded, capture.run(found.case))
+    result = capture.run(found.case)
+    return NEVER_ENDS if result.limits_hit & {"cpu", "wall", "output"} else agreement(found.recorded, result)

@@ -25,10 +25,13 @@ _STRENGTH = (
     "mutation_score",
     "interval",
     "mutants",
+    "killed_as_sought",
+    "alive_uncompared",
     "pool_coverage",
     "scope_coverage",
     "public_kill_ratio",
     "null_scores",
+    "blind_scores",
 )
 _DIGESTS = ("source.tar", "oracle.tar", "split.json")
 

@@ -8,13 +8,19 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
 
-from programsmith.payload.verifier.model import FileEntry
+from programsmith.payload.verifier.model import FileEntry, Limits
 from programsmith.records.golden import MinedCase, Provenance
+from programsmith.records.lock import OracleFacts
 from programsmith.sources.tree import SourceTree
+from programsmith.toolchains.recipe import BuildRequest
+
+if TYPE_CHECKING:
+    from programsmith.miners.staged import Stage
 
 _CODE_DIGITS = 3  # an exit code is at most 255
 
@@ -34,13 +40,35 @@ class MineLimits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """What a miner that runs the source's suite needs: the build, the oracle, limits of a command, its rule.
+
+    `oracle` is the host folder of the tree that is shown at /opt/oracle; `say` takes one line of progress.
+    """
+
+    request: BuildRequest
+    facts: OracleFacts
+    oracle: Path
+    limits: Limits
+    rule: Mapping[str, Any]
+    say: Callable[[str], None] = lambda _: None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MineContext:
-    """What a miner may know besides the tree: the tool's name, the licence of a path, its caps, its counters."""
+    """What a miner may know besides the tree: the tool's name, the licence of a path, its caps, its counters.
+
+    `options` are those that the oracle documents. `stage` plays shell text of the tree in a sandbox; without one, what
+    needs it is counted `no_stage`. Without a `bench` nothing of the source can be run.
+    """
 
     tool: str
     licence: Callable[[bytes], str]
     limits: MineLimits
+    options: tuple[str, ...] = ()
+    stage: Stage | None = None
     skipped: Counter[str] = field(default_factory=Counter)
+    bench: Bench | None = None
 
     def provenance(self, miner: str, entry: FileEntry, line: int = 0) -> Provenance:
         """Where a case was found: `line` counts from 1, 0 stands for the whole file."""

@@ -6,8 +6,9 @@ input and loses the record, the second is counted `not_simple`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from programsmith.miners.base import MineContext, Skip, exit_code_of, folder_of, name_of, show
 from programsmith.miners.fixtures import Fixtures, ancestors, laid
@@ -22,7 +23,14 @@ _STDERR = (b"experr", b"stderr-expected.txt", b"stderr.txt", b"stderr")
 _CODE = (b"exit-expected.txt", b"expcode", b"exit_code", b"code")
 _FAILS = (b"should-fail", b"should_fail", b"xfail")
 _FILTERS = (b"post.sed", b"filter", b"filter.sed", b"stdout-filter", b"stderr-filter")
-_RECORDS = frozenset(_COMMAND + _STDOUT + _STDERR + _CODE + _FAILS + _FILTERS)
+_ENV = (b"env", b"environment")
+_RECORDS = frozenset(_COMMAND + _STDOUT + _STDERR + _CODE + _FAILS + _FILTERS + _ENV + (b"postcmp",))
+_WANTED = (b".expect", b".expected")  # what files are compared with afterwards
+_RUNNERS = (b".go", b".py", b".sh", b".bash", b".rb", b".pl", b".rs", b".mk", b"Makefile")
+_SETS = re.compile(
+    rb"""(?:Setenv\(\s*|environ\[|set_var\(\s*|env\(\s*|export +)["']?(\w{1,60})["']?(?:[\]),= \t]+)"""
+    rb"""["']([^"'\n$]{0,200})["']"""
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +55,21 @@ class CaseDirs:
     def mine(self, tree: SourceTree, context: MineContext) -> Iterator[MinedCase]:
         """Cases of every folder that is one test."""
         fixtures = Fixtures(tree, context.limits)
+        env = runner_env(tree, context.tool)
         for folder in _folders(tree):
             try:
-                yield from self._folder(folder, fixtures, context)
+                yield from self._folder(folder, fixtures, context, env)
             except Skip as skip:
                 context.skipped[str(skip)] += 1
 
-    def _folder(self, folder: _Folder, fixtures: Fixtures, context: MineContext) -> Iterator[MinedCase]:
+    def _folder(
+        self, folder: _Folder, fixtures: Fixtures, context: MineContext, env: Mapping[bytes, bytes]
+    ) -> Iterator[MinedCase]:
         command = folder.first(_COMMAND)
         if command is not None and (folder.first(_STDOUT) or folder.first(_STDERR)):
-            yield self._commanded(folder, command, fixtures, context)
+            found = self._commanded(folder, command, fixtures, context)
+            own = {**env, **_env(folder), **dict(found.case.env)}
+            yield replace(found, case=replace(found.case, env=tuple(sorted(own.items()))))
         elif command is None and folder.stem(b"expected") and folder.stem(b"input"):
             yield from self._with_args(folder, fixtures, context)
 
@@ -65,7 +78,8 @@ class CaseDirs:
         lookup = tool_lookup(context.tool, {b"CASEDIR": folder.path or b"."})
         call = simple_command(text, context.tool, lookup)
         bases = ancestors(folder.path)
-        files = {n: laid(e, n) for n, e in folder.by_name.items() if n not in _RECORDS}
+        kept = {n: e for n, e in folder.by_name.items() if n not in _RECORDS and not n.endswith(_WANTED)}
+        files = {n: laid(e, n) for n, e in kept.items()}
         files.update(fixtures.named_by(call.argv, bases))
         fixtures.check(files.values())
         stdin = fixtures.read(call.stdin_path, bases) if call.stdin_path is not None else call.stdin or b""
@@ -113,6 +127,35 @@ class CaseDirs:
                 template=template,
                 source=show(folder.path),
             )
+
+
+def runner_env(tree: SourceTree, tool: str) -> dict[bytes, bytes]:
+    """Variables of the tool's own that a runner of such folders sets, as literals, for every case.
+
+    A runner is a program that names both files of a case; a variable is the tool's own where it begins with its name.
+    """
+    prefix, found = tool.upper().encode(), dict[bytes, bytes]()
+    for entry in tree.files():
+        if entry.path.endswith(_RUNNERS) and _runs_cases(entry.content):
+            found.update({m[1]: m[2] for m in _SETS.finditer(entry.content) if m[1].startswith(prefix)})
+    return found
+
+
+def _runs_cases(text: bytes) -> bool:
+    """Whether a program names a command file and the file with what should come out, as texts of their own."""
+    return all(
+        any(b'"%s"' % name in text or b"/%s" % name in text for name in names) for names in (_COMMAND[:2], (b"expout",))
+    )
+
+
+def _env(folder: _Folder) -> dict[bytes, bytes]:
+    """Variables that a file beside the command states, one a line."""
+    entry = folder.first(_ENV)
+    lines = entry.content.split(b"\n") if entry else []
+    pairs = [line.strip().removeprefix(b"export ").partition(b"=") for line in lines if b"=" in line]
+    if any(not name.strip() or b"\0" in value or b"$" in value for name, _, value in pairs):
+        raise Skip("not_simple")
+    return {name: value for name, _, value in pairs}
 
 
 def _folders(tree: SourceTree) -> Iterator[_Folder]:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterable, Sequence
 
 from programsmith.miners.base import MineLimits, Skip
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.sources.tree import SourceTree
+
+_QUOTED = re.compile(rb"[\"'<(]([\w][\w./+-]{0,99})[\"'>)]")
+_SCANNED = 64 << 10  # bytes of a file in which names are looked for
+_NAMES = 400  # names that are looked up for one case: a text may quote more of them than it has lines
 
 
 def ancestors(folder: bytes) -> tuple[bytes, ...]:
@@ -49,6 +54,40 @@ class Fixtures:
                 found.update(self._one(name, bases))
         self.check(found.values())
         return found
+
+    def quoted_in(self, entry: FileEntry, stem: bytes, told: tuple[bytes, ...]) -> dict[bytes, FileEntry]:
+        """Files below the entry's folder that its text quotes, and those that they quote, by where they are laid.
+
+        A program that reads the entry there may read them too. What is named after `stem`, in whatever folder, or ends
+        as one of `told` does is left out: it may be what should come out, here or in a test of the other side. Never
+        raises; what exceeds the caps is left out whole.
+        """
+        folder, found, rest = entry.path.rpartition(b"/")[0], dict[bytes, FileEntry](), _NAMES
+        due = [(b"", entry.content)]
+        while due and rest > 0 and len(found) <= self._limits.fixture_files:
+            inner, text = due.pop()
+            names = list(dict.fromkeys(_QUOTED.findall(text[:_SCANNED])))[:rest]
+            rest -= len(names)
+            for name in names:
+                at, hit = self._quoted(name, folder, inner)
+                if hit is None or at in found or at.endswith(told) or posixpath.basename(at).startswith(stem + b"."):
+                    continue
+                found[at] = hit
+                due.append((posixpath.dirname(at), hit.content))
+        try:
+            self.check(found.values())
+        except Skip:
+            return {}
+        return found
+
+    def _quoted(self, name: bytes, folder: bytes, inner: bytes) -> tuple[bytes, FileEntry | None]:
+        """The one file that a name means below a folder, seen from there or from a folder in it."""
+        for base in dict.fromkeys((inner, b"")):
+            clean = posixpath.normpath(posixpath.join(base, name))
+            hits = {} if clean.startswith(b"..") else self._at(_join(folder, clean), clean)
+            if len(hits) == 1:
+                return next(iter(hits.items()))
+        return b"", None
 
     def check(self, entries: Iterable[FileEntry]) -> None:
         """Raises Skip `fixture_too_large` where the entries exceed the caps."""

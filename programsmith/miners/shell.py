@@ -38,6 +38,7 @@ _ASSIGN = re.compile(rb"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 _ESCAPE = re.compile(rb"\\(?:x([0-9A-Fa-f]{1,2})|0?([0-7]{1,3})|(.))", re.DOTALL)
 _ESCAPES = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v", b"\\": b"\\"}
 _MAX_PIPE = 2
+MAX_LINE = 64 << 10  # a longer command line is refused: each part of it is copied
 _PLAIN_QUOTES = {b'"': b'"', b"'": b"'"}
 
 Lookup = Callable[[bytes], bytes | None]
@@ -213,6 +214,8 @@ class _Scanner:
     """Cuts a line into tokens."""
 
     def __init__(self, line: bytes, lookup: Lookup) -> None:
+        if len(line) > MAX_LINE:
+            raise Skip("line_too_long")
         self._line = line
         self._at = 0
         self._lookup = lookup

@@ -1,4 +1,4 @@
-"""Text of a YAML or JSON file in; plain lists, rows and strings out. Scalars stay the text that the file holds.
+"""Text of a YAML, JSON or TOML file in; plain lists, rows and strings out. Scalars stay the text that the file holds.
 
 Anchors and merges are followed under a budget of nodes, so a bomb or a loop ends in a counted refusal.
 """
@@ -6,6 +6,7 @@ Anchors and merges are followed under a budget of nodes, so a bomb or a loop end
 from __future__ import annotations
 
 import json
+import tomllib
 from collections.abc import Hashable
 from typing import Any
 
@@ -37,6 +38,8 @@ def read_table(entry: FileEntry, limits: MineLimits) -> Any:
     except UnicodeDecodeError as fault:
         raise TableError("not_utf8") from fault
     try:
+        if entry.path.endswith(b".toml"):
+            return _toml(text)
         return _json(text) if entry.path.endswith(b".json") else _yaml(text, limits)
     except RecursionError as fault:
         raise TableError("table_too_deep") from fault
@@ -47,6 +50,26 @@ def _json(text: str) -> Any:
         return json.loads(text, object_pairs_hook=_row, parse_int=str, parse_float=str, parse_constant=str)
     except ValueError as fault:
         raise TableError("bad_table") from fault
+
+
+def _toml(text: str) -> Any:
+    try:
+        return _texts(tomllib.loads(text, parse_float=str))
+    except ValueError as fault:
+        raise TableError("bad_table") from fault
+
+
+def _texts(value: Any) -> Any:
+    """Mappings as rows and every scalar as text: numbers as they are written in base ten, truth in lower case."""
+    match value:
+        case dict():
+            return Row((key, _texts(child)) for key, child in value.items())
+        case list():
+            return [_texts(child) for child in value]
+        case bool():
+            return str(value).lower()
+        case _:
+            return str(value)
 
 
 def _row(pairs: list[tuple[str, Any]]) -> Row:

@@ -1,4 +1,4 @@
-"""Tables: lists of mappings in YAML or JSON that state arguments, input and what should come out.
+"""Tables: lists of mappings in YAML, JSON or TOML that state arguments, input and what should come out.
 
 Rows inherit from a `defaults` mapping beside their list. Keys are known by several names; a row without arguments is
 no test. A `program` is a text that the tool interprets: it is tried as the one operand. Values that are no text are
@@ -18,7 +18,8 @@ from programsmith.payload.verifier.model import Case, FileEntry
 from programsmith.records.golden import MinedCase, Recorded
 from programsmith.sources.tree import SourceTree
 
-_SUFFIXES = (b".yaml", b".yml", b".json")
+_SUFFIXES = (b".yaml", b".yml", b".json", b".toml")
+_ELSEWHERE = b"bin.name"  # a format that has its own miner
 _ARGS = ("args", "argv", "arguments")
 _LINE = ("cmd", "command")
 _PROGRAM = "program"
@@ -40,6 +41,8 @@ class Tables:
         """Cases of every table file."""
         fixtures = Fixtures(tree, context.limits)
         for entry in tree.files():
+            if _ELSEWHERE in entry.content and entry.path.endswith(b".toml"):
+                continue
             if entry.path.endswith(_SUFFIXES) and any(k.encode() in entry.content for k in _CALLS):
                 try:
                     rows = list(_rows(read_table(entry, context.limits), {}))

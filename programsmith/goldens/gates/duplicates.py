@@ -22,6 +22,26 @@ def _key(case: Case) -> str:
     return Case(argv=case.argv, stdin=case.stdin, env=tuple(sorted(case.env)), files=tuple(sorted(case.files))).id
 
 
+def shown_alike(goldens: Sequence[Golden]) -> set[str]:
+    """Ids of cases that are another's call with variables, or more files, that show in nothing.
+
+    Of cases with one command line, stdin and expected side, the one with the fewest variables and files stays; the
+    first of those that bring as many.
+    """
+    alike: dict[object, list[Golden]] = {}
+    for golden in goldens:
+        alike.setdefault((golden.case.argv, golden.case.stdin, golden.expected), []).append(golden)
+    gone = set()
+    for same in alike.values():
+        kept: list[Golden] = []
+        for golden in sorted(same, key=lambda g: (len(g.case.env), len(g.case.files))):
+            if any(set(k.case.files) <= set(golden.case.files) for k in kept):
+                gone.add(golden.id)
+            else:
+                kept.append(golden)
+    return gone
+
+
 def allowance(expected: Expected, size: int, share: float) -> int:
     """How many of `size` held-out cases may have this expected side.
 

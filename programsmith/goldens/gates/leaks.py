@@ -28,6 +28,8 @@ def leak_reason(case: Case, expected: Expected, marks: Mapping[str, Iterable[byt
 def clock_reason(case: Case, expected: Expected, start: float, end: float) -> str | None:
     """`clock_unproven` where the expected side shows the capture's date or time, and the inputs do not.
 
+    It stands in for turning the clock where that cannot be done.
+
     `start` and `end` are seconds since the epoch around all launches.
     """
     shown, brought = outputs_of(expected), inputs_of(case)

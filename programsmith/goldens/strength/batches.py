@@ -29,9 +29,12 @@ FIRST, GROWTH, MOST = 3, 4, 48  # cases of the first launch, and how later ones 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batches:
-    """`how` is the batch program's word for what the oracle is; `options` are the interpreter's.
+    """What starts and measures one oracle.
 
-    `spent` is the CPU time of each launch so far, in seconds.
+    `how` is the batch program's word for what the oracle is; `options` are the interpreter's; `hook` is what the
+    environment of a traced program has besides, so that it tells its lines; a case may map `addresses` times the memory
+    that its limits say, for what reserves more than it uses. `spent` is the CPU time of each launch so
+    far, in seconds.
     """
 
     launcher: Launcher
@@ -39,6 +42,8 @@ class Batches:
     limits: Limits
     how: bytes
     options: tuple[bytes, ...] = ()
+    hook: tuple[tuple[bytes, bytes], ...] = ()
+    addresses: int = 1
     spent: list[float] = field(default_factory=list)
 
     def answers(self, tree: Path, goldens: Iterator[Golden], limits: Chosen) -> Iterator[tuple[Golden, Result]]:
@@ -55,7 +60,7 @@ class Batches:
         """What the batch program tells of each case, in order."""
         rest = list(goldens)
         while rest:
-            result = self._launch(tree, [_asked(g, limits(g)) for g in rest], trace=trace)
+            result = self._launch(tree, [_asked(g, self._roomy(limits(g))) for g in rest], trace=trace)
             lines = result.stdout.splitlines()[: result.stdout.count(b"\n")]
             yield from map(json.loads, lines)
             if len(lines) < len(rest):
@@ -64,6 +69,9 @@ class Batches:
                     raise InfraError(f"strength: {len(lines)} of {len(rest)} cases were run: {why}")
                 yield _LOST
             rest = rest[len(lines) + 1 :]
+
+    def _roomy(self, limits: Limits) -> Limits:
+        return replace(limits, memory_bytes=self.addresses * limits.memory_bytes)
 
     def _launch(self, tree: Path, cases: list[dict[str, Any]], *, trace: bool) -> Result:
         wall = sum(case["wall"] for case in cases) + self.limits.wall_seconds
@@ -75,7 +83,8 @@ class Batches:
             output_bytes=len(cases) * 4 * self.limits.output_bytes,
         )
         words = (INTERPRETER.encode(), *self.options, PROGRAM, self.how, ORACLE.encode(), self.facts.program.encode())
-        asked = {"trace": trace, "name": b64(self.facts.tool.encode()), "cases": cases}
+        hook = [[b64(name), b64(value)] for name, value in self.hook]
+        asked = {"trace": trace, "name": b64(self.facts.tool.encode()), "hook": hook, "cases": cases}
         mounts = (
             Mount(source=str(tree), target=ORACLE),
             Mount(source=str(Path(batch.__file__).parent), target="/opt/coverage"),

@@ -39,13 +39,15 @@ def differs(result: Result, golden: Golden) -> bool:
 class Hunt:
     """What all mutants share. `sides` and `turns` map a case to its side and to its place among those of its side.
 
-    `most` bounds one launch, `rule` is the section `mutants` of rules/goldens.yaml.
+    `said` maps it to what the unmutated build writes to stderr. `most` bounds one launch, `rule` is the section
+    `mutants` of rules/goldens.yaml.
     """
 
     subject: Subject
     most: Limits
     sides: Mapping[str, str]
     turns: Mapping[str, int]
+    said: Mapping[str, bytes]
     rule: Mapping[str, Any]
     workers: int
     skipped: Counter[str] = field(default_factory=Counter)
@@ -117,15 +119,20 @@ def _kill(hunt: Hunt, slot: int, mutation: Mutation, cases: Sequence[Golden]) ->
     quest = _Quest(hunt, cases)
     for golden, result in hunt.subject.answers(tree, quest.wanted(), hunt.limits):
         quest.saw(golden, result)
-    name = f"{mutation.path}:{mutation.line}:{mutation.start}:{mutation.operator}:{mutation.text.hex()[:16]}"
     return Mutant(
-        id=name,
+        id=name_of(mutation),
         path=mutation.path,
         line=mutation.line,
         operator=mutation.operator,
         diff=mutation.diff(hunt.subject.sources[mutation.path]),
         killers=tuple(quest.killers),
+        uncompared=quest.uncompared,
     )
+
+
+def name_of(mutation: Mutation) -> str:
+    """The id of the mutant that a mutation makes."""
+    return f"{mutation.path}:{mutation.line}:{mutation.start}:{mutation.operator}:{mutation.text.hex()[:16]}"
 
 
 class _Quest:
@@ -134,6 +141,7 @@ class _Quest:
     def __init__(self, hunt: Hunt, cases: Sequence[Golden]) -> None:
         self._hunt = hunt
         self.killers: list[str] = []
+        self.uncompared = False
         self._found: Counter[str] = Counter()
         self._tried: Counter[str] = Counter()
         ordered = sorted(cases, key=lambda g: hunt.turns[g.id])
@@ -153,6 +161,8 @@ class _Quest:
     def saw(self, golden: Golden, result: Result) -> None:
         """Count a kill. One that overran is enough for its side, since each costs its whole limit."""
         side, most = self._hunt.sides[golden.id], self._hunt.rule["killers"]
-        if differs(result, golden) and self._found[side] < most:
+        killed = differs(result, golden)
+        self.uncompared |= not killed and result.stderr != self._hunt.said[golden.id]
+        if killed and self._found[side] < most:
             self.killers.append(golden.id)
             self._found[side] = most if result.limits_hit else self._found[side] + 1

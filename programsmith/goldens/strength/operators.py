@@ -11,6 +11,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from programsmith.goldens.strength.grammar import Grammar
+from programsmith.goldens.strength.grammar_c import CPP, C
+from programsmith.goldens.strength.grammar_go import GO
+from programsmith.goldens.strength.grammar_java import JAVA
+from programsmith.goldens.strength.grammar_javascript import JAVASCRIPT
+from programsmith.goldens.strength.grammar_python import PYTHON
+from programsmith.goldens.strength.grammar_rust import RUST
+from programsmith.goldens.strength.syntax import parse
+
 if TYPE_CHECKING:
     from tree_sitter import Node
 
@@ -36,118 +45,7 @@ class Mutation:
         return f"{self.path}:{self.line}: {before} -> {self.text.decode('ascii', 'backslashreplace')}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grammar:
-    """How one language spells what the operators look for."""
-
-    swaps: dict[bytes, tuple[bytes, ...]]  # operator token -> replacements
-    swap_nodes: frozenset[str]  # nodes whose operator child may be swapped
-    integers: frozenset[str]
-    strings: frozenset[str]
-    string_content: str
-    conditions: frozenset[str]  # nodes with a `condition` field
-    negate: tuple[bytes, bytes]
-    words: dict[str, bytes]  # node type -> replacement of the whole node
-    deletable: str  # a statement that may go
-    nothing: bytes  # what an empty statement is
-    skip: frozenset[str]  # subtrees in which nothing is mutated
-    returns: bytes  # what a return of a value becomes
-    empty: frozenset[bytes]  # values that clear what they are assigned to
-
-
-C = Grammar(
-    swaps={
-        b"<": (b"<=", b">="),
-        b"<=": (b"<", b">"),
-        b">": (b">=", b"<="),
-        b">=": (b">", b"<"),
-        b"==": (b"!=",),
-        b"!=": (b"==",),
-        b"&&": (b"||",),
-        b"||": (b"&&",),
-        b"+": (b"-",),
-        b"-": (b"+",),
-        b"*": (b"/",),
-        b"/": (b"*",),
-        b"%": (b"*",),
-        b"&": (b"|",),
-        b"|": (b"&",),
-        b"<<": (b">>",),
-        b">>": (b"<<",),
-        b"+=": (b"-=",),
-        b"-=": (b"+=",),
-        b"|=": (b"&=",),
-        b"&=": (b"|=",),
-        b"++": (b"--",),
-        b"--": (b"++",),
-    },
-    swap_nodes=frozenset({"binary_expression", "assignment_expression", "update_expression"}),
-    integers=frozenset({"number_literal"}),
-    strings=frozenset({"string_literal"}),
-    string_content="string_content",
-    conditions=frozenset({"if_statement", "conditional_expression"}),
-    negate=(b"!(", b")"),
-    words={"true": b"false", "false": b"true", "break_statement": b"continue;", "continue_statement": b"break;"},
-    deletable="expression_statement",
-    nothing=b";",
-    skip=frozenset(
-        {
-            "preproc_include",
-            "preproc_def",
-            "preproc_function_def",
-            "attribute_specifier",
-            "struct_specifier",
-            "enum_specifier",
-            "type_definition",
-            "array_declarator",
-            "sizeof_expression",
-            "bitfield_clause",
-        }
-    ),
-    returns=b"return 0;",
-    empty=frozenset({b"0", b"NULL", b"false", b"{0}"}),
-)
-
-PYTHON = Grammar(
-    swaps={
-        b"<": (b"<=", b">="),
-        b"<=": (b"<", b">"),
-        b">": (b">=", b"<="),
-        b">=": (b">", b"<"),
-        b"==": (b"!=",),
-        b"!=": (b"==",),
-        b"and": (b"or",),
-        b"or": (b"and",),
-        b"in": (b"not in",),
-        b"not in": (b"in",),
-        b"is": (b"is not",),
-        b"is not": (b"is",),
-        b"+": (b"-",),
-        b"-": (b"+",),
-        b"*": (b"/",),
-        b"/": (b"*",),
-        b"//": (b"*",),
-        b"%": (b"*",),
-        b"+=": (b"-=",),
-        b"-=": (b"+=",),
-        b"&": (b"|",),
-        b"|": (b"&",),
-    },
-    swap_nodes=frozenset({"comparison_operator", "boolean_operator", "binary_operator", "augmented_assignment"}),
-    integers=frozenset({"integer"}),
-    strings=frozenset({"string"}),
-    string_content="string_content",
-    conditions=frozenset({"if_statement", "elif_clause", "conditional_expression"}),
-    negate=(b"not (", b")"),
-    words={"true": b"False", "false": b"True", "break_statement": b"continue", "continue_statement": b"break"},
-    deletable="expression_statement",
-    nothing=b"pass",
-    skip=frozenset({"import_statement", "import_from_statement", "type", "decorator", "future_import_statement"}),
-    returns=b"return None",
-    empty=frozenset({b"None"}),
-)
-
-GRAMMARS = {"c": C, "python": PYTHON}
+GRAMMARS = {"c": C, "cpp": CPP, "go": GO, "java": JAVA, "javascript": JAVASCRIPT, "python": PYTHON, "rust": RUST}
 
 
 def mutations(path: str, source: bytes, language: str, arid: re.Pattern[bytes]) -> Iterator[Mutation]:
@@ -156,7 +54,7 @@ def mutations(path: str, source: bytes, language: str, arid: re.Pattern[bytes]) 
     Raises KeyError for a language without grammar. Subtrees that do not parse are left alone.
     """
     grammar = GRAMMARS[language]
-    stack = [_parse(language, source)]
+    stack = [parse(language, source)]
     while stack:
         node = stack.pop()
         if node.type in grammar.skip or node.is_error or node.is_missing:
@@ -165,16 +63,6 @@ def mutations(path: str, source: bytes, language: str, arid: re.Pattern[bytes]) 
             for operator, start, end, text in rule(node, grammar, arid):
                 yield Mutation(path, node.start_point[0] + 1, start, end, operator, text)
         stack.extend(reversed(node.children))
-
-
-def _parse(language: str, source: bytes) -> Node:
-    import tree_sitter
-    import tree_sitter_c
-    import tree_sitter_python
-
-    grammar = {"c": tree_sitter_c, "python": tree_sitter_python}[language]
-    tree = tree_sitter.Parser(tree_sitter.Language(grammar.language())).parse(source)
-    return tree.root_node
 
 
 _Edit = tuple[str, int, int, bytes]
@@ -191,25 +79,46 @@ def _swap(node: Node, grammar: Grammar, _arid: re.Pattern[bytes]) -> Iterator[_E
 
 def _integer(node: Node, grammar: Grammar, _arid: re.Pattern[bytes]) -> Iterator[_Edit]:
     text = node.text or b""
-    if node.type in grammar.integers and text.isdigit():
+    index = node.parent is not None and node.parent.type == "field_expression"
+    if node.type in grammar.integers and text.isdigit() and not index:
         yield "integer", node.start_byte, node.end_byte, b"%d" % (int(text) + 1)
         if text == b"1":
             yield "integer", node.start_byte, node.end_byte, b"0"
 
 
 def _string(node: Node, grammar: Grammar, _arid: re.Pattern[bytes]) -> Iterator[_Edit]:
-    alone = node.parent is not None and node.parent.type == "expression_statement"
-    if node.type in grammar.strings and not alone:
+    if node.type in grammar.strings and not _is_no_value(node):
+        if grammar.escapes:
+            yield from _emptied(node, grammar)
+            return
         inner = [c for c in node.children if c.type == grammar.string_content]
         if len(inner) == 1 and len(node.children) == 3 and inner[0].text:  # noqa: PLR2004 - quote, content, quote
             yield "string", inner[0].start_byte, inner[0].end_byte, b""
+
+
+def _is_no_value(node: Node) -> bool:
+    """A text that stands alone, or that names a module: without it nothing is said, or nothing loads."""
+    parent = node.parent
+    call = parent.parent if parent is not None and parent.type == "arguments" else None
+    name = call.child_by_field_name("function") if call is not None else None
+    loads = name is not None and name.text in (b"require", b"import")
+    return loads or (parent is not None and parent.type == "expression_statement")
+
+
+def _emptied(node: Node, grammar: Grammar) -> Iterator[_Edit]:
+    """Everything between the quotes; of a format string, whose holes are checked, a longer beginning."""
+    start, end = node.children[0].end_byte, node.children[-1].start_byte
+    text = (node.text or b"")[start - node.start_byte : end - node.start_byte]
+    template = node.parent is not None and node.parent.type in grammar.templates and b"{" in text
+    if text and b"\n" not in text:
+        yield "string", start, start if template else end, b"_" if template else b""
 
 
 def _condition(node: Node, grammar: Grammar, _arid: re.Pattern[bytes]) -> Iterator[_Edit]:
     condition = node.child_by_field_name("condition") if node.type in grammar.conditions else None
     if node.type == "conditional_expression" and condition is None and len(node.children) > 2:  # noqa: PLR2004
         condition = node.children[2]  # Python writes: value if condition else value
-    if condition is not None:
+    if condition is not None and condition.type not in grammar.fixed:
         before, after = grammar.negate
         text = before + (condition.text or b"") + after
         if condition.type == "parenthesized_expression":
@@ -218,21 +127,48 @@ def _condition(node: Node, grammar: Grammar, _arid: re.Pattern[bytes]) -> Iterat
 
 
 def _word(node: Node, grammar: Grammar, _arid: re.Pattern[bytes]) -> Iterator[_Edit]:
-    if node.type in grammar.words and node.is_named and not _in_switch(node):
+    if node.type == "boolean_literal" and node.text in grammar.literals:
+        yield "word", node.start_byte, node.end_byte, grammar.literals[node.text]
+    if node.type in grammar.words and node.is_named and not node.named_child_count and not _in_switch(node):
         yield "word", node.start_byte, node.end_byte, grammar.words[node.type]
-    if node.type == "return_statement" and node.named_child_count and (node.text or b"") != grammar.returns:
+    if (
+        grammar.returns
+        and node.type == "return_statement"
+        and node.named_child_count
+        and (node.text or b"") != grammar.returns
+    ):
         yield "return", node.start_byte, node.end_byte, grammar.returns + _lines(node)
 
 
 def _delete(node: Node, grammar: Grammar, arid: re.Pattern[bytes]) -> Iterator[_Edit]:
+    if node.type in grammar.more_deletable and node.parent is not None and node.parent.type in _INSIDE:
+        yield from _guarded(node, grammar)
     if node.type != grammar.deletable or not node.named_children:
         return
     first = node.named_children[0]
-    if first.type in grammar.strings or first.type in ("yield", "await") or _clears(first, grammar):
+    if first.type in grammar.strings or first.type in ("yield", "await", "yield_expression") or _clears(first, grammar):
         return
-    name = first.child_by_field_name("function")
-    if not (name is not None and arid.search(name.text or b"")):
+    if grammar.acts and first.type not in grammar.acts:
+        return
+    name = first.child_by_field_name("function") or first.child_by_field_name("macro")
+    if name is not None and _is_arid(name.text or b"", grammar, arid):
+        return
+    if any(grammar.guard):
+        yield from _guarded(node, grammar)
+    else:
         yield "delete", node.start_byte, node.end_byte, grammar.nothing + _lines(node)
+
+
+def _is_arid(name: bytes, grammar: Grammar, arid: re.Pattern[bytes]) -> bool:
+    """Whether a call's name is arid; where calls are methods, also by its last part, whatever its case."""
+    last = re.split(rb"[.:]", name)[-1].lower() if any(grammar.guard) else name
+    return arid.search(name) is not None or arid.search(last) is not None
+
+
+def _guarded(node: Node, grammar: Grammar) -> Iterator[_Edit]:
+    """The statement where it never runs: what it uses stays used, so that the rest still compiles."""
+    before, after = grammar.guard
+    yield "delete", node.start_byte, node.end_byte, before + (node.text or b"") + after
 
 
 def _lines(node: Node) -> bytes:
@@ -248,12 +184,19 @@ def _clears(node: Node, grammar: Grammar) -> bool:
     return right is None or (right.text or b"") in grammar.empty
 
 
+_INSIDE = frozenset({"compound_statement", "statement_block", "statement_list", "block", "if_statement", "else_clause"})
+_CASES = frozenset(
+    {"case_statement", "switch_statement", "expression_case", "default_case", "type_case", "communication_case"}
+    | {"switch_case", "switch_default", "switch_block_statement_group"}
+)
+
+
 def _in_switch(node: Node) -> bool:
     """A `break` that ends a case is no loop's: `continue` there is another mutation than the one meant."""
     parent = node.parent
-    while parent is not None and parent.type in ("compound_statement", "if_statement", "else_clause"):
+    while parent is not None and parent.type in _INSIDE:
         parent = parent.parent
-    return parent is not None and parent.type in ("case_statement", "switch_statement")
+    return parent is not None and parent.type in _CASES
 
 
 _RULES: tuple[Callable[[Node, Grammar, re.Pattern[bytes]], Iterator[_Edit]], ...] = (

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import CodeType
 
 from programsmith.goldens.strength.batches import Batches
+from programsmith.goldens.strength.copies import Copies
 from programsmith.goldens.strength.operators import Mutation
 from programsmith.goldens.strength.subject import Bench, Chosen, Unfit
 from programsmith.payload.verifier.launcher import Result
@@ -22,10 +22,9 @@ class PythonSubject:
     def __init__(self, bench: Bench, source: SourceTree, tree: Path, scratch: Path) -> None:
         self.tree = tree
         self._batches = Batches(launcher=bench.launcher, facts=bench.facts, limits=bench.limits, how=b"script")
-        self._scratch = scratch
         self._installed = dict(_installed(source, tree))
         self.sources = {path: (tree / inside).read_bytes() for inside, path in self._installed.items()}
-        self._copies: dict[int, tuple[Path, Path | None]] = {}
+        self._copies = Copies(tree, scratch)
 
     def trace(self, goldens: Sequence[Golden]) -> list[frozenset[str]]:
         """Lines that each case executes, told by a line tracer in the case's process."""
@@ -52,15 +51,8 @@ class PythonSubject:
             compile(mutated, mutation.path, "exec")
         except (SyntaxError, ValueError):
             return Unfit.DOES_NOT_BUILD
-        copy, edited = self._copies.get(slot, (self._scratch / f"mutant-{slot}", None))
-        if edited is None:
-            shutil.copytree(self.tree, copy, symlinks=True)
-        else:
-            shutil.copy2(self.tree / edited, copy / edited)
-        inside = Path(next(i for i, path in self._installed.items() if path == mutation.path))
-        (copy / inside).write_bytes(mutated)
-        self._copies[slot] = (copy, inside)
-        return copy
+        inside = next(i for i, path in self._installed.items() if path == mutation.path)
+        return self._copies.edit(slot, {Path(inside): mutated})
 
     def spent(self) -> float:
         """CPU seconds of all launches."""
@@ -68,8 +60,7 @@ class PythonSubject:
 
     def close(self) -> None:
         """Remove the copies."""
-        for copy, _ in self._copies.values():
-            shutil.rmtree(copy, ignore_errors=True)
+        self._copies.close()
 
 
 def _installed(source: SourceTree, tree: Path) -> Iterator[tuple[str, str]]:
