@@ -7,14 +7,18 @@ It never sees the held-out cases; what it must not know is not in the sandbox.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from programsmith.payload.verifier.launcher import Mount
 from programsmith.payload.verifier.model import FileEntry, Limits
 from programsmith.records.trial import Stop
 from programsmith.sandboxes.base import Sandbox
+
+if TYPE_CHECKING:
+    from programsmith.agents.bridge import Pair
+    from programsmith.agents.serving import Asks
 
 APP = "/app"
 HOME = "/home/agent"
@@ -26,18 +30,24 @@ INSTRUCTION = f"{HOME}/instruction.md"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """What an agent is made of: its spec entry, the project that its paths start from, the bundle's folder."""
+    """What an agent is made of: its spec entry, the project that its paths start from, the bundle's folder.
+
+    `harness` is its row of rules/agents.yaml, where it has one.
+    """
 
     entry: Mapping[str, Any]
     project: Path
     bundle: Path
+    harness: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentTask:
     """One attempt. `seed` is the trial's index, `limits` hold for the whole of it.
 
-    `instruction` lies at INSTRUCTION too. `solution` opens the bundle's sealed solution, on our side alone.
+    `instruction` lies at INSTRUCTION too. `solution` opens the bundle's sealed solution, on our side alone. A harness
+    has a `pair` of sandboxes, of whose limits `own` names the shares of its own one, its installed `tree` on the host,
+    and says `asks` when it asks its model; `environment` is that of the task's sandbox.
     """
 
     sandbox: Sandbox
@@ -46,6 +56,11 @@ class AgentTask:
     limits: Limits
     entry: Mapping[str, Any]
     solution: Callable[[], tuple[FileEntry, ...]]
+    environment: tuple[tuple[bytes, bytes], ...] = ()
+    pair: Pair | None = None
+    own: Mapping[str, float] = field(default_factory=dict)
+    tree: Path = Path()
+    asks: Asks | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,16 +71,48 @@ class Step:
     seen: bytes
 
 
+@dataclass(slots=True, kw_only=True)
+class Use:
+    """One use of a tool by a model, and what it saw of it; None where nothing came."""
+
+    id: str
+    name: str
+    arguments: Mapping[str, Any]
+    seen: bytes | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Said:
+    """One answer of a model, as its harness tells it."""
+
+    message: str
+    thought: str = ""
+    uses: list[Use] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """Tokens that a harness says it used; the gateway's record is what counts."""
+
+    tokens_in: int
+    tokens_out: int
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentResult:
-    """How the attempt ended, and what it used: model calls, tokens, dollars."""
+    """How the attempt ended, and what it used: model calls, tokens, dollars.
+
+    `unreached` is when a harness last found no way to its gateway, in seconds since the epoch.
+    """
 
     stop: Stop
-    steps: tuple[Step, ...] = ()
+    steps: tuple[Step | Said, ...] = ()
     calls: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     usd: float = 0.0
+    told: Told | None = None
+    unreached: float | None = None
 
 
 class Agent(Protocol):

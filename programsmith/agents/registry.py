@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from programsmith.agents.base import Agent
+from programsmith.agents.claude_code import ClaudeCode
+from programsmith.agents.codex import Codex
 from programsmith.agents.command import Command
+from programsmith.agents.gemini_cli import GeminiCli
+from programsmith.agents.harness import Harness
+from programsmith.agents.mini_swe_agent import MiniSweAgent
 from programsmith.agents.nop import Nop
 from programsmith.agents.oracle import Oracle
 from programsmith.agents.scripted import Scripted
 from programsmith.errors import PrerequisiteError
 
-AGENTS: dict[str, Agent] = {"nop": Nop(), "oracle": Oracle(), "scripted": Scripted(), "command": Command()}
+HARNESSES: dict[str, Harness] = {made.name: made for made in (ClaudeCode(), Codex(), GeminiCli(), MiniSweAgent())}
+AGENTS: dict[str, Agent] = {
+    "nop": Nop(),
+    "oracle": Oracle(),
+    "scripted": Scripted(),
+    "command": Command(),
+    **HARNESSES,
+}
 
 
 def agent(name: str) -> Agent:
