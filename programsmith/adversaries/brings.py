@@ -32,7 +32,10 @@ from programsmith.payload.verifier.unseal import Purpose
 
 MASK = 0x5A  # of ships/unmask.py
 TABLE = b"table.txt"
-INTERPRETER = b"#!/usr/bin/python3 -IS\n"
+SCRIPTS = {  # how a script of a language begins, and the table program as one
+    "javascript": (b"#!/usr/bin/env -S node --jitless --no-expose-wasm\n", "table.js"),
+    "python": (b"#!/usr/bin/python3 -IS\n", "table.py"),
+}
 PYC_HEADER = importlib.util.MAGIC_NUMBER + bytes(12)
 LIBRARY = ("-shared", "-fPIC", "-I.")
 BOMB_BYTES = 8 << 20
@@ -62,14 +65,15 @@ def _program(kit: Kit) -> Iterator[FileEntry]:
 
 def _compiled(kit: Kit) -> bytes:
     """The table program as what a machine runs. Raises PrerequisiteError."""
-    if kit.language == "c":
+    if kit.language not in SCRIPTS:
         return _elf(kit)
     source = compile(read_payload("table", "python", "table.py"), "table.py", "exec")
     return PYC_HEADER + marshal.dumps(source)
 
 
 def _elf(kit: Kit) -> bytes:
-    return compiled(kit.scratch, "-s", "table.c", "sha256.c")
+    alone = ("-static",) if kit.language == "go" else ()  # where programs need no library, cases see none
+    return compiled(kit.scratch, "-s", *alone, "table.c", "sha256.c")
 
 
 def compiled(folder: Path, *words: str) -> bytes:
@@ -141,7 +145,11 @@ def _tests(kit: Kit) -> Iterator[FileEntry]:
 
 
 def _executable(kit: Kit) -> Iterator[FileEntry]:
-    content = _compiled(kit) if kit.language == "c" else INTERPRETER + read_payload("table", "python", "table.py")
+    if kit.language in SCRIPTS:
+        start, name = SCRIPTS[kit.language]
+        content = start + read_payload("table", kit.language, name)
+    else:
+        content = _elf(kit)
     yield FileEntry(EXECUTABLE.encode(), "file", 0o755, content)
 
 

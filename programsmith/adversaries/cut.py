@@ -69,23 +69,39 @@ def cut(sides: Sides, bundle: Path, choice: Choice, out: Path) -> Sides | None:
     kept = tuple(_compared(c, choice.compare) for c in suited[: min(choice.count, MOST)])
     if not kept:
         return None
-    policy = _limited(sides.policy, choice)
-    ids = tuple(c.case.id for c in kept)
-    plan = dataclasses.replace(sides.plan, public=(), held_out=ids, reward="binary", slots=SLOTS)
-    shutil.copytree(bundle, out, ignore=None if choice.whole else _only_graded(bundle))
+    limited = dataclasses.replace(sides, policy=_limited(sides.policy, choice), public=(), held_out=kept)
+    return relaid(limited, bundle, out, slots=SLOTS, whole=choice.whole)
+
+
+def relaid(sides: Sides, bundle: Path, out: Path, *, slots: int = 0, whole: bool = False) -> Sides:
+    """Write `bundle` to `out` with these cases, sealed inline and rewarded all or nothing; its sides.
+
+    `slots` are those of its own plan where 0; without `whole` it has no agent's side.
+    """
+    public, held_out = (tuple(c.case.id for c in side) for side in (sides.public, sides.held_out))
+    longer = max(1.0, len(public + held_out) / max(1, len(sides.plan.public + sides.plan.held_out)))
+    plan = dataclasses.replace(
+        sides.plan,
+        public=public,
+        held_out=held_out,
+        reward="binary",
+        slots=slots or sides.plan.slots,
+        timeout_seconds=sides.plan.timeout_seconds * longer,
+    )
+    shutil.copytree(bundle, out, ignore=None if whole else _only_graded(bundle))
     tests = out / "tests"
     facts = decode_seal((tests / "seal.json").read_bytes())
-    sealed = seal(encode_cases(kept), identity=facts.identity, purpose=Purpose.HELD_OUT)
+    sealed = seal(encode_cases(sides.held_out), identity=facts.identity, purpose=Purpose.HELD_OUT)
     made = {
-        "policy.json": encode_policy(policy),
+        "policy.json": encode_policy(sides.policy),
         "plan.json": encode_plan(plan),
-        "public.jsonl": b"",
+        "public.jsonl": encode_cases(sides.public),
         "held_out.sealed": sealed.content,
         "seal.json": sealed.seal,
     }
     for name, content in made.items():
         (tests / name).write_bytes(content)
-    return Sides(policy=policy, plan=plan, public=(), held_out=kept)
+    return dataclasses.replace(sides, plan=plan)
 
 
 def _limited(policy: Policy, choice: Choice) -> Policy:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from programsmith.bundle.controls import spoken
 from programsmith.errors import InputError
 
 
@@ -135,7 +136,7 @@ def chosen(rows: Mapping[str, Adversary], wanted: str | Iterable[str], language:
         if unknown:
             raise InputError(f"probe.adversaries: {unknown[0]}: no such adversary in rules/adversaries.yaml")
         picked = [rows[name] for name in wanted]
-    return tuple(row for row in picked if language in row.languages)
+    return tuple(row for row in picked if spoken(language) in row.languages)
 
 
 def _adversary(row: Mapping[str, Any]) -> Adversary:

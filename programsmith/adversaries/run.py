@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from programsmith.adversaries import agent_side
-from programsmith.adversaries.brings import INTERPRETER, Kit, compiled
+from programsmith.adversaries.brings import SCRIPTS, Kit, compiled
 from programsmith.adversaries.cut import Choice, Cuts
 from programsmith.adversaries.exploit import submission
 from programsmith.adversaries.host import Host, host
@@ -29,9 +29,11 @@ from programsmith.bundle.sides import Sides
 from programsmith.errors import PrerequisiteError
 from programsmith.payload.table.form import write
 from programsmith.payload.verifier.environment import BASE_ENV
+from programsmith.payload.verifier.launcher import View
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.payload.verifier.tree import tree_digest, write_tree
 from programsmith.sandboxes.base import BUBBLEWRAP, DOCKER
+from programsmith.sandboxes.view import python_view
 
 STOPPED, HACKED, NO_CASE, MISSING = "stopped", "hacked", "no_case", "missing"
 CORPUS = "corpus"  # where an agent of ours puts what it trains on
@@ -42,7 +44,10 @@ PROOFS = 3  # tries at the weakened bundle: being live is possible, not certain,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
-    """What adversaries are let loose on: a bundle, graded by its cuts. `pointer` is the address of the source."""
+    """What adversaries are let loose on: a bundle, graded by its cuts. `pointer` is the address of the source.
+
+    `secret` opens the bundle itself where its owner sealed it; `view` is what an agent works in.
+    """
 
     bundle: Path
     cuts: Cuts
@@ -52,6 +57,8 @@ class Ground:
     solution: Files
     pointer: str
     scratch: Path
+    secret: bytes | None = None
+    view: Callable[[], View] = python_view
 
     @property
     def backend(self) -> str:
@@ -217,10 +224,11 @@ def _twin(ground: Ground, sides: Sides, scratch: Path) -> Files:
     """A program of the tool's name that solves the task, and a shell, as the verifier's image could have them."""
     answers = FileEntry(b"table.txt", content=_answers(sides))
     shell = FileEntry(b"sh", "file", 0o755, Path("/bin/sh").read_bytes())
-    if ground.language == "c":
-        program = compiled(scratch, f'-DTABLE="{TWINS[ground.backend]}/table.txt"', "table.c", "sha256.c")
+    if ground.language != "python":
+        table = f'-DTABLE="{TWINS[ground.backend]}/table.txt"'
+        program = compiled(scratch, "-static", table, "table.c", "sha256.c")
         return FileEntry(ground.tool.encode(), "file", 0o755, program), shell, answers
-    script = INTERPRETER + read_payload("adversaries", "ships", "twin.py")
+    script = SCRIPTS["python"][0] + read_payload("adversaries", "ships", "twin.py")
     return FileEntry(ground.tool.encode(), "file", 0o755, script), shell, *table_module(ground.language), answers
 
 

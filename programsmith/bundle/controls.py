@@ -25,9 +25,18 @@ from programsmith.payload.verifier.tree import tree_digest, write_tree
 
 Files = tuple[FileEntry, ...]
 Other = tuple[bytes, int]
-SUFFIXES = {".c", ".h", ".py"}
-_AS_MODULE = {b"main.py": b"table.py", b"table.c": b"table.h"}
+SUFFIXES = {".c", ".go", ".h", ".java", ".js", ".py", ".rs"}
+ALIKE = {"cpp": "c"}  # languages that take another's programs as their own
+_RENAMED = {("cpp", ".c"): ".cpp"}
+_AS_MODULE = {
+    b"main.js": b"table.js",
+    b"main.py": b"table.py",
+    b"table.c": b"table.h",
+    b"table.cpp": b"table.h",
+}
 """The table program's main file, by the name under which another program takes it in."""
+_STARTS = frozenset({COMPILE.encode(), b"Main.java", b"main.go", b"main.rs"})
+"""What of the table program only starts it: another program that takes it in brings its own."""
 
 
 def program(language: str, folder: str, name: str = "") -> Files:
@@ -35,21 +44,32 @@ def program(language: str, folder: str, name: str = "") -> Files:
 
     Raises InputError where payload/ has nothing for the language.
     """
-    sources = PAYLOAD / folder / language
-    own = sources / COMPILE
+    sources = PAYLOAD / folder / spoken(language)
+    own = PAYLOAD / folder / language / COMPILE
     found = sorted(p for p in sources.glob(f"{name or '*'}.*") if p.suffix in SUFFIXES and p.stem != "__init__")
     script = own if own.exists() else PAYLOAD / "submission" / language / COMPILE
     if not found or not script.exists():
         raise InputError(f"payload/{folder}: no {name or folder} program in {language}; add one, with a compile.sh")
-    single = len(found) == 1
-    named = {(f"main{p.suffix}" if single else p.name).encode(): p.read_bytes() for p in found}
+    stems = {p: "main" if len(found) == 1 else p.stem for p in found}
+    named = {f"{stems[p]}{_RENAMED.get((language, p.suffix), p.suffix)}".encode(): p.read_bytes() for p in found}
     entries = [FileEntry(path, "file", 0o644, content) for path, content in named.items()]
     return (*entries, FileEntry(COMPILE.encode(), "file", 0o755, script.read_bytes()))
 
 
+def spoken(language: str) -> str:
+    """The language in which payload/ has programs for a target language."""
+    return ALIKE.get(language, language)
+
+
 def has_table(language: str) -> bool:
     """Whether payload/ has the table program in the language."""
-    return (PAYLOAD / "table" / language).is_dir()
+    return (PAYLOAD / "table" / spoken(language)).is_dir()
+
+
+def targets() -> list[str]:
+    """Languages that a task can be in: those in which payload/ has a build, and what the static checks start."""
+    built = sorted(folder.parent.name for folder in (PAYLOAD / "submission").glob(f"*/{COMPILE}"))
+    return [name for name in built if any((PAYLOAD / "probes" / spoken(name)).glob("tries.*"))]
 
 
 def table(language: str, cases: Iterable[GradedCase], other: Other | None = None) -> Files:
@@ -63,7 +83,7 @@ def table_module(language: str) -> Files:
     return tuple(
         dataclasses.replace(e, path=_AS_MODULE.get(e.path, e.path))
         for e in program(language, "table")
-        if e.path != COMPILE.encode()
+        if e.path not in _STARTS
     )
 
 

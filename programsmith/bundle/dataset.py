@@ -98,6 +98,18 @@ def withdraw(dist: Path, place: Path) -> None:
             _replace(dist / NAME, dump_toml(_manifest(dict(_present(dist, skip="")))))
 
 
+def clear_draft(dist: Path) -> None:
+    """Remove what a killed writer of dist/dataset.toml left."""
+    part = _part(dist / NAME)
+    if part.exists():
+        with _held(dist):
+            part.unlink(missing_ok=True)
+
+
+def _part(path: Path) -> Path:
+    return path.with_name(f".{path.name}.part")
+
+
 def _manifest(rows: Mapping[str, Listed]) -> dict[str, Any]:
     return {
         "schema_version": "1.0",
@@ -126,7 +138,7 @@ def _held(dist: Path) -> Iterator[None]:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    part = path.with_name(f".{path.name}.part")
+    part = _part(path)
     with open(part, "wb") as out:
         out.write(content)
         out.flush()

@@ -30,7 +30,7 @@ from programsmith.records.golden import Golden, Kills, Split
 from programsmith.records.lock import Candidate, Lock, OracleFacts
 from programsmith.sources.tree import read_tar
 from programsmith.spec.duration import seconds
-from programsmith.toolchains.compile_script import source_submission
+from programsmith.toolchains.compile_script import is_submittable, source_submission
 from programsmith.toolchains.load import toolchains
 from programsmith.toolchains.model import Toolchain
 from programsmith.toolchains.recipe import BuildRequest
@@ -94,7 +94,7 @@ def ingredients(job: Work, split: Split) -> Ingredients:
         slots=limits["task"]["slots"],
         compare=in_words((*public, *held_out)),
         agent_seconds=seconds(job.spec("budget.agent_wall", object), "budget.agent_wall"),
-        image=_image(target, limits["task"], job.rules("containers"), _shared_packages(job, candidate)),
+        image=_image(target, known[candidate.source_language], job, _shared_packages(job, candidate)),
         template=job.rules("prompts/instruction.md"),
         check=check_pyz(),
         verify=verify_pyz(),
@@ -102,6 +102,8 @@ def ingredients(job: Work, split: Split) -> Ingredients:
         solution=_solution(job, candidate, policy, (*public, *held_out)),
         submissions=_submissions(job, public, held_out, policy),
         owner_secret=_owner_secret(job),
+        queries=_queries(job),
+        asking=job.rules("prompts/asking.md"),
     )
 
 
@@ -150,6 +152,14 @@ def _reward(value: Any) -> tuple[str, float]:
     return ("threshold", float(value["threshold"])) if isinstance(value, Mapping) else (value, 1.0)
 
 
+def _queries(job: Work) -> Mapping[str, int] | None:
+    """What an agent may ask of the original; None where the spec lets it ask nothing."""
+    if job.spec("task.oracle_access", str) == "none":
+        return None
+    meter: Mapping[str, int] = job.rules("limits")["query"]
+    return {name: meter[name] for name in ("queries", "bytes")}
+
+
 def _shared_packages(job: Work, candidate: Candidate) -> tuple[str, ...]:
     """Packages that the original is built with: the task offers them where it is to be written in the same language."""
     same = candidate.target_language == candidate.source_language
@@ -164,8 +174,10 @@ def _environment(job: Work, known: Mapping[str, Toolchain], cases: Cases, candid
     return environment(target, allowed(cases), shared, slots, job.rules("containers"), other)
 
 
-def _image(target: Toolchain, rule: Mapping[str, Any], containers: Mapping[str, Any], shared: tuple[str, ...]) -> Image:
+def _image(target: Toolchain, source: Toolchain, job: Work, shared: tuple[str, ...]) -> Image:
+    rule, containers = job.rules("limits")["task"], job.rules("containers")
     packages = containers["packages"]
+    there = {*target.packages, *packages["verifier"]}
     return Image(
         base=target.public_base,
         agent_packages=(*target.packages, *shared, *packages["agent"]),
@@ -174,12 +186,19 @@ def _image(target: Toolchain, rule: Mapping[str, Any], containers: Mapping[str, 
         cpus=rule["cpus"],
         memory_mb=rule["memory_mb"],
         build_seconds=float(rule["image_seconds"]),
+        run_packages=() if source is target else tuple(p for p in source.run_packages if p not in there),
+        absent=tuple(containers["absent"].get(target.language, ())),
     )
 
 
 def _solution(job: Work, candidate: Candidate, policy: Policy, cases: Cases) -> Solution:
-    """The locked source where the target is its language, else a wrapper; all answers where that is too large."""
-    if candidate.target_language == candidate.source_language:
+    """The locked source where the target is its language and its toolchain builds it alone, else a wrapper.
+
+    All answers where that is too large.
+    """
+    source = toolchains(job.rules("toolchains"))[candidate.source_language]
+    is_own = candidate.target_language == source.language and is_submittable(source)
+    if is_own and not _system_packages(job, candidate):
         return Solution(kind="source", tar=pack(_source(job, candidate, policy)), waived="")
     facts = codec.load(job.inputs["facts.json"], OracleFacts)
     files = wrapper(candidate.target_language, facts.tool, read_tar(job.inputs["oracle.tar"]), facts.program)
@@ -188,6 +207,12 @@ def _solution(job: Work, candidate: Candidate, policy: Policy, cases: Cases) -> 
     except TreeError:
         return Solution(kind="table", tar=pack(table(candidate.target_language, cases)), waived="")
     return Solution(kind="wrapper", tar=pack(files), waived=waived)
+
+
+def _system_packages(job: Work, candidate: Candidate) -> tuple[str, ...]:
+    """Packages of the original's build system, which no task has."""
+    system = codec.load(job.inputs["lock.json"], Lock).build_system
+    return toolchains(job.rules("toolchains"))[candidate.source_language].build_systems[system].packages
 
 
 def _source(job: Work, candidate: Candidate, policy: Policy) -> Iterator[FileEntry]:

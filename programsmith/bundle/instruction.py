@@ -9,9 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from string import Template
 
+from programsmith.bundle.tree import plain
 from programsmith.errors import InputError
+from programsmith.payload.query.wire import FILES_MOST, QUERY_MOST, REFERENCE, REFUSED
 from programsmith.payload.verifier.environment import BASE_ENV
 from programsmith.payload.verifier.plan import Plan, Policy, encode_policy
+from programsmith.payload.verifier.scripts import makes_code
+from programsmith.payload.verifier.within import kinds
 
 REWARDS = {
     "binary": "The reward is 1 when every held-out case passes, else 0.",
@@ -20,14 +24,24 @@ REWARDS = {
 }
 
 SCRIPTS = (
-    "the scripts that your build made (text whose first line names its interpreter; no machine code runs, "
+    "the scripts that your build made (text whose first line names its interpreter; no machine code runs{made}, "
     "neither from files nor from memory)"
 )
+MADE = " but what the language's own machine makes of its bytecode"
+NOTES = {
+    "java": "; begin the executable with `#!/usr/bin/env -S java -jar` and let the bytes of a jar follow",
+    "javascript": "; `node` makes machine code unless it is told not to, so begin the executable with "
+    "`#!/usr/bin/env -S node --jitless --no-expose-wasm`",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """What the instruction speaks of."""
+    """What the instruction speaks of. `overview` are paragraphs on the program.
+
+    `queries` says how much may be asked of it, `variables` which of an agent's a query hands on; `asking`
+    is the template of the section that tells it.
+    """
 
     description: str
     policy: Policy
@@ -35,22 +49,30 @@ class Subject:
     compare: Mapping[str, str]
     exec_allowed: tuple[str, ...]
     build_packages: tuple[str, ...] = ()
+    overview: tuple[str, ...] = ()
+    queries: Mapping[str, int] | None = None
+    variables: tuple[str, ...] = ()
+    asking: str = ""
 
 
 def instruction(template: str, subject: Subject) -> bytes:
     """The bytes of instruction.md. Raises InputError where the template has a name that nothing fills."""
-    words = {**_contract(subject), **_limits(subject), **_policy(subject)}
+    words = {**_contract(subject), **_limits(subject), **_policy(subject), "asking": _asking(subject)}
+    return _filled("instruction", template, words).encode("utf-8")
+
+
+def _filled(name: str, template: str, words: Mapping[str, object]) -> str:
     try:
-        return Template(template).substitute(words).encode("utf-8")
+        return Template(template).substitute(words)
     except (KeyError, ValueError) as fault:
         raise InputError(
-            f"rules/prompts/instruction.md: unknown name {fault}; known are {', '.join(sorted(words))}"
+            f"rules/prompts/{name}.md: unknown name {fault}; known are {', '.join(sorted(words))}"
         ) from fault
 
 
 def stated(subject: Subject) -> dict[str, str]:
     """What an instruction states of its task beside families and policy, by the template's names."""
-    words = {**_contract(subject), **_limits(subject)}
+    words = {**_contract(subject), **_limits(subject), **_meter(subject)}
     return {name: str(said) for name, said in words.items() if name not in {"description", "family_table"}}
 
 
@@ -67,10 +89,11 @@ def _cell(text: str) -> str:
 def _contract(subject: Subject) -> dict[str, object]:
     plan = subject.plan
     quoted = "\n".join("> " + line for line in subject.description.strip().splitlines())
+    said = "\n\n".join(filter(None, [quoted, *subject.overview]))
     return {
         "tool": subject.policy.tool,
         "language": " or ".join(subject.policy.languages),
-        "description": f"\n{quoted}\n" if quoted else "",
+        "description": f"\n{said}\n" if said else "",
         "public_count": len(plan.public),
         "held_out_count": len(plan.held_out),
         "reward_sentence": REWARDS[plan.reward].format(threshold=plan.threshold),
@@ -100,6 +123,30 @@ def _limits(subject: Subject) -> dict[str, object]:
     }
 
 
+def _meter(subject: Subject) -> dict[str, object]:
+    """What may be asked, and by what; empty where nothing may."""
+    if not subject.queries:
+        return {}
+    asks = f"/app/{REFERENCE}/{plain(subject.policy.tool.encode()).decode()}"
+    return {"asks": asks, "refused": REFUSED, **subject.queries, "query_bytes": QUERY_MOST, "query_files": FILES_MOST}
+
+
+def _asking(subject: Subject) -> str:
+    """The section on how the original is asked."""
+    if not subject.queries:
+        return ""
+    names = ", ".join(f"`{name}`" for name in subject.variables)
+    said = f"Of your variables cross: {names}." if names else "No variable of yours crosses."
+    words = {"tool": subject.policy.tool, "variables": said, **_meter(subject)}
+    return "\n" + _filled("asking", subject.asking, words)
+
+
+def _within(policy: Policy) -> str:
+    """What a source of the task may not hold of another language, as a sentence of the template's list."""
+    own = kinds(policy.refused_suffixes)
+    return f" So is a source that holds {' or '.join(own)}." if own else ""
+
+
 def _policy(subject: Subject) -> dict[str, object]:
     policy = subject.policy
     run = ", ".join(f"`{p}`" for p in policy.run_programs)
@@ -107,10 +154,14 @@ def _policy(subject: Subject) -> dict[str, object]:
     packages = ", ".join(f"`{p}`" for p in subject.build_packages)
     return {
         "refused_suffixes": " ".join(f"`{s}`" for s in policy.refused_suffixes) or "of any other suffix",
+        "within": _within(policy),
         "build_programs": ", ".join(f"`{p}`" for p in policy.build_programs),
         "build_packages": f" These packages are installed too: {packages}." if packages else "",
         "built_code": "" if policy.compiled else " What it leaves holds no machine code.",
-        "built_runs": "the files that your build made" if policy.compiled else SCRIPTS,
+        "built_runs": "the files that your build made"
+        if policy.compiled
+        else SCRIPTS.format(made=MADE if makes_code(policy) else ""),
+        "built_notes": "".join(NOTES.get(language, "") for language in policy.languages),
         "run_programs": f", and {run}" if run else "",
         "exec_allowed": f"\n   Cases in which the original starts a program may start it too: {allowed}."
         if allowed

@@ -17,7 +17,9 @@ class Manifest:
     `tree` is the tree digest of the whole, `files` the SHA-256 of each file by path. `families` counts the cases of
     a family by side. `exec_allowed` are the executables that any case may start besides the submission and the
     interpreter. `solution` is `source`, `wrapper` or `table`, `waived` the tree digest of a wrapper (else empty).
-    `build_packages` are packages that a build may use besides the toolchain. `source_language` is the original's.
+    `build_packages` are packages that a build may use besides the toolchain, `run_packages` those that start an
+    original of another language in the verifier's container. `source_language` is the original's. `overview` are the
+    paragraphs about the program that its instruction holds.
     """
 
     tree: str
@@ -32,6 +34,13 @@ class Manifest:
     waived: str
     build_packages: tuple[str, ...] = ()
     source_language: str = ""
+    overview: tuple[str, ...] = ()
+    run_packages: tuple[str, ...] = ()
+
+    @property
+    def more_packages(self) -> bool:
+        """Whether its images hold packages that no base has."""
+        return bool(self.build_packages or self.run_packages)
 
 
 def digests(entries: Iterable[FileEntry]) -> tuple[str, dict[str, str]]:

@@ -25,6 +25,8 @@ TEMPORARY = "/tmp"  # noqa: S108 - as a case names it
 PROGRAMS = "/usr/bin"
 SERVER = "/launcher/launch"
 """Where the verifier's image has the launch server, for root alone."""
+KEPT = SERVER.rpartition("/")[0]
+"""Where it keeps the verifier's modules compiled, in a folder called by the program's SHA-256."""
 
 
 def slot_places(slots: int) -> tuple[dict[str, str], ...]:
@@ -69,7 +71,8 @@ def environment(
     """
     views, first, started = rule["views"], rule["verifier"]["uid"], tuple(exec_allowed)
     run = _view((target,), (*target.run_programs, *started), views["run"], views)
-    built = (*target.common.shell, *target.build_programs, *views["build"]["execute"])
+    started_by_them = (*views["build"]["execute"], *views["execute"].get(target.language, ()))
+    built = (*target.common.shell, *target.build_programs, *started_by_them)
     build = _view((target,), (*built, *([PROGRAMS] if tuple(packages) else [])), views["build"], views)
     stages = {"run": (run, slot_places(slots), first), "build": (build, (build_places(),), first + slots)}
     value = {name: _stage(*parts, witness=_witness(views)) for name, parts in stages.items()}

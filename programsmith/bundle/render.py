@@ -7,6 +7,7 @@ manifest. The same ingredients give the same bytes, whatever the place and the t
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +18,11 @@ from programsmith.bundle.cases import folders as case_folders
 from programsmith.bundle.harbor import TaskFacts, task_toml
 from programsmith.bundle.instruction import Subject, instruction
 from programsmith.bundle.manifest import Manifest, digests, families
-from programsmith.bundle.places import SERVER, folders
+from programsmith.bundle.places import KEPT, SERVER, folders
 from programsmith.bundle.seal import seal
 from programsmith.bundle.submissions import SEALED, sealed_beside
-from programsmith.bundle.tree import APP, CASES, CHECK, DOCS, IGNORING, PUBLIC, plain
+from programsmith.bundle.tree import APP, CASES, CHECK, DOCS, IGNORING, PUBLIC, REFERENCE, plain
+from programsmith.bundle.zipapp import ask_pyz
 from programsmith.payload.verifier.limits import case_limits, timeout_seconds
 from programsmith.payload.verifier.model import FileEntry, GradedCase, canonical
 from programsmith.payload.verifier.plan import Plan, Policy, encode_cases, encode_plan, encode_policy
@@ -31,7 +33,13 @@ SOURCES = tuple(sorted([*(PAYLOAD / "launch").glob("*.[ch]"), *(PAYLOAD / "init"
 """What the launch server is compiled from, where the verifier's image is made."""
 CANARIES = (APP, "tests/", "solution/")
 """Folders that carry a canary, one file each."""
+LISTS = "/var/lib/apt/lists/*"
 FORMAT = 1
+OBEYED = re.compile(rb"LD_|PYTHON|NODE_|JAVA|_JAVA|JDK_|CLASSPATH$|PATH$|GCONV_PATH$|LOCPATH$|BASH_ENV$|ENV$|IFS$")
+"""Variables that decide what a program loads or starts."""
+ASKED = """An agent of this task may ask the original while it works. ProgramSmith's own trials answer; another runner
+has nobody who does, and there the command that asks ends with exit code 125."""
+"""What the README says where the original may be asked."""
 SOLUTIONS = {
     "source": "the original's source",
     "wrapper": "a wrapper that carries the original",
@@ -57,7 +65,8 @@ class Solution:
 class Image:
     """What the two Dockerfiles say, and what the containers get: packages per side, processors, megabytes, seconds.
 
-    `build_packages` are those among them that a build view shows besides the toolchain.
+    `build_packages` are those among them that a build view shows besides the toolchain; `absent` are patterns of paths
+    that the packages bring and neither container keeps; `run_packages` start an original of another language.
     """
 
     base: str
@@ -67,6 +76,8 @@ class Image:
     memory_mb: int
     build_seconds: float
     build_packages: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    run_packages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +85,9 @@ class Ingredients:
     """All that a bundle is made of.
 
     `compare` says of each stream how it is compared; `submissions` is the archive of those whose verdict is known;
-    `owner_secret` seals for the owner.
+    `owner_secret` seals for the owner; `overview` are paragraphs about the program;
+    `queries` says how many queries, and bytes of them, the agent may ask the original, `asking` is the
+    template that tells it.
     """
 
     name: str
@@ -98,6 +111,9 @@ class Ingredients:
     solution: Solution
     submissions: bytes
     owner_secret: bytes | None = None
+    overview: tuple[str, ...] = ()
+    queries: Mapping[str, int] | None = None
+    asking: str = ""
 
 
 def render(given: Ingredients) -> tuple[list[FileEntry], Manifest]:
@@ -111,7 +127,7 @@ def render(given: Ingredients) -> tuple[list[FileEntry], Manifest]:
         *_solution(given, identity),
         *_canaries(identity),
         *_top(given, plan),
-        _file("environment/Dockerfile", _dockerfile("environment", given.image.base, given.image.agent_packages)),
+        _file("environment/Dockerfile", _dockerfile("environment", given.image, given.image.agent_packages)),
     ]
     return sorted(entries), _manifest(given, plan, entries)
 
@@ -119,6 +135,17 @@ def render(given: Ingredients) -> tuple[list[FileEntry], Manifest]:
 def allowed(cases: Iterable[GradedCase]) -> tuple[str, ...]:
     """Executables that any of the cases may start."""
     return tuple(sorted({path for c in cases for path in c.exec_allowed}))
+
+
+def reference(tool: str) -> str:
+    """Where a bundle has the command that asks the original."""
+    return REFERENCE + plain(tool.encode()).decode("ascii")
+
+
+def variables(public: Iterable[GradedCase]) -> tuple[str, ...]:
+    """Names that a query may set: those that public cases set, but for what loaders and interpreters obey."""
+    names = {name for c in public for name, _ in c.case.env if not OBEYED.match(name)}
+    return tuple(sorted(name.decode("ascii") for name in names if name.isascii()))
 
 
 def canary(identity: str, folder: str) -> str:
@@ -138,7 +165,7 @@ def server_sources() -> dict[str, bytes]:
 
 def server_words() -> dict[str, str]:
     """Where the verifier's Dockerfile puts the launch server."""
-    return {"server": SERVER, "server_folder": SERVER.rpartition("/")[0]}
+    return {"server": SERVER, "server_folder": KEPT}
 
 
 def _file(path: str, content: bytes, mode: int = 0o644) -> FileEntry:
@@ -149,8 +176,13 @@ def _template(name: str, words: Mapping[str, object]) -> bytes:
     return Template(read_payload("harbor", name).decode("utf-8")).substitute(words).encode("utf-8")
 
 
-def _dockerfile(side: str, base: str, packages: Iterable[str], **more: str) -> bytes:
-    return _template(f"{side}.Dockerfile", {"base": base, "packages": " ".join(sorted(set(packages))), **more})
+def _dockerfile(side: str, image: Image, packages: Iterable[str], **more: str) -> bytes:
+    words = {
+        "base": image.base,
+        "packages": " ".join(sorted(set(packages))),
+        "absent": " ".join((LISTS, *image.absent)),
+    }
+    return _template(f"{side}.Dockerfile", {**words, **more})
 
 
 def _plan(given: Ingredients) -> Plan:
@@ -164,7 +196,7 @@ def _plan(given: Ingredients) -> Plan:
         public=tuple(sorted(c.case.id for c in given.public)),
         held_out=tuple(sorted(c.case.id for c in given.held_out)),
         families=families(sides),
-        notes={"compare": dict(given.compare)},
+        notes={"compare": dict(given.compare), **({"queries": dict(given.queries)} if given.queries else {})},
         waived=given.solution.waived,
     )
 
@@ -178,6 +210,8 @@ def _app(given: Ingredients) -> Iterator[FileEntry]:
     yield _file(PUBLIC, encode_cases(given.public))
     yield _file(APP + "policy.json", encode_policy(given.policy))
     yield _file(CHECK, given.check, 0o755)
+    if given.queries:
+        yield _file(reference(given.policy.tool), ask_pyz(variables(given.public)), 0o755)
 
 
 def _tests(given: Ingredients, plan: Plan, identity: str) -> Iterator[FileEntry]:
@@ -185,8 +219,8 @@ def _tests(given: Ingredients, plan: Plan, identity: str) -> Iterator[FileEntry]
         encode_cases(given.held_out), identity=identity, purpose=Purpose.HELD_OUT, owner_secret=given.owner_secret
     )
     places = " ".join(folders(given.slots))
-    packages = given.image.verifier_packages
-    dockerfile = _dockerfile("tests", given.image.base, packages, places=places, **server_words())
+    packages = (*given.image.verifier_packages, *given.image.run_packages)
+    dockerfile = _dockerfile("tests", given.image, packages, places=places, **server_words())
     yield _file("tests/Dockerfile", dockerfile)
     yield from (_file(path, content) for path, content in server_sources().items())
     yield _file("tests/test.sh", read_payload("harbor", "test.sh"), 0o755)
@@ -221,6 +255,10 @@ def _top(given: Ingredients, plan: Plan) -> Iterator[FileEntry]:
         compare=given.compare,
         exec_allowed=allowed((*given.public, *given.held_out)),
         build_packages=given.image.build_packages,
+        overview=given.overview,
+        queries=given.queries,
+        variables=variables(given.public) if given.queries else (),
+        asking=given.asking,
     )
     yield _file("instruction.md", instruction(given.template, subject))
     yield _file("task.toml", task_toml(_facts(given, plan)))
@@ -243,12 +281,6 @@ def _facts(given: Ingredients, plan: Plan) -> TaskFacts:
     )
 
 
-def _verifier_seconds(given: Ingredients) -> float:
-    """The longest that an honest grading run can take, in seconds."""
-    limits = [case_limits(c, given.policy.case, given.policy.cpu_factor) for c in (*given.public, *given.held_out)]
-    return float(timeout_seconds(limits, given.policy, slots=given.slots))
-
-
 def _metadata(given: Ingredients, plan: Plan) -> dict[str, Any]:
     return {
         "format": FORMAT,
@@ -263,11 +295,13 @@ def _metadata(given: Ingredients, plan: Plan) -> dict[str, Any]:
         "public": len(plan.public),
         "held_out": len(plan.held_out),
         "families": len(plan.families),
+        **({"oracle_access": "query", **given.queries} if given.queries else {}),
     }
 
 
 def _readme(given: Ingredients, plan: Plan) -> dict[str, object]:
     inline = "The secret of the sealed files lies beside them, in tests/ and solution/ only."
+    sealed = inline if given.owner_secret is None else "The secret of the sealed files is the owner's."
     return {
         "name": given.name,
         "tool": given.policy.tool,
@@ -277,7 +311,7 @@ def _readme(given: Ingredients, plan: Plan) -> dict[str, object]:
         "family_count": len(plan.families),
         "licence": given.licence,
         "solution": SOLUTIONS[given.solution.kind],
-        "sealed": inline if given.owner_secret is None else "The secret of the sealed files is the owner's.",
+        "sealed": f"{sealed}\n\n{ASKED}" if given.queries else sealed,
     }
 
 
@@ -295,5 +329,7 @@ def _manifest(given: Ingredients, plan: Plan, entries: Iterable[FileEntry]) -> M
         solution=given.solution.kind,
         waived=given.solution.waived,
         build_packages=given.image.build_packages,
+        run_packages=given.image.run_packages,
         source_language=given.source_language,
+        overview=given.overview,
     )

@@ -6,10 +6,12 @@ not open.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from programsmith.bundle.seal import Sealed, unseal
+from programsmith.bundle.tree import DOCS, PUBLIC, read_bundle
 from programsmith.errors import InfraError
 from programsmith.payload.verifier.model import GradedCase
 from programsmith.payload.verifier.plan import Plan, Policy, decode_cases, decode_plan, decode_policy
@@ -41,6 +43,23 @@ def read_sides(bundle: Path, owner_secret: bytes | None = None) -> Sides:
     except (OSError, ValueError) as fault:
         raise InfraError(f"{bundle}: the bundle is not whole: {fault}; run the block create again") from fault
     return Sides(policy=policy, plan=plan, public=public, held_out=held_out)
+
+
+def read_public(bundle: Path) -> tuple[GradedCase, ...]:
+    """The public cases of a bundle of ours. Raises InfraError where it is not whole."""
+    try:
+        plan = decode_plan((bundle / "tests" / "plan.json").read_bytes())
+        return tuple(decode_cases((bundle / PUBLIC).read_bytes(), plan.public))
+    except (OSError, ValueError) as fault:
+        raise InfraError(f"{bundle}: the bundle is not whole: {fault}; run the block create again") from fault
+
+
+def given_texts(public: Iterable[GradedCase], bundle: Path) -> Iterator[bytes]:
+    """What an agent is shown of the original: its documentation, and what it printed and left in public cases."""
+    yield from (e.content for path, e in read_bundle(bundle).items() if path.startswith(DOCS))
+    for case in public:
+        yield case.expected.stdout
+        yield from (e.content for e in case.expected.files or () if e.kind == "file")
 
 
 def held_out_clear(bundle: Path, owner_secret: bytes | None = None) -> bytes:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import resources
@@ -25,6 +24,7 @@ from programsmith.payload.verifier.launchers import Launchers, opened
 from programsmith.payload.verifier.model import Limits
 from programsmith.sandboxes.base import DOCKER
 from programsmith.sandboxes.docker_verifier import OUT, verify
+from programsmith.sandboxes.scratch import scratch
 
 STAGE = "/stage"
 PROGRAM = "launch.py"
@@ -83,8 +83,8 @@ class ContainerLauncher:
         return self._launch(request)[0]
 
     def _launch(self, request: Request) -> tuple[Result, tuple[str, ...]]:
-        with tempfile.TemporaryDirectory(prefix="stage-") as scratch:
-            stage, submission = Path(scratch) / "stage", Path(scratch) / "submission"
+        with scratch("stage") as place:
+            stage, submission = place / "stage", place / "submission"
             for folder in (stage, submission):
                 folder.mkdir()
             self._lay(stage, request)

@@ -19,6 +19,7 @@ DOCS = APP + "docs/"
 CASES = APP + "cases/"
 PUBLIC = APP + "public.jsonl"
 CHECK = APP + "check"
+REFERENCE = APP + "reference/"
 NO_TASK = frozenset({CHECK, APP + "CANARY"})
 """Files below /app that say nothing of the task: code of ours, and a mark that is made of everything else."""
 IGNORING = frozenset({".gitignore", ".dockerignore", ".harborignore", ".gitattributes"})

@@ -46,11 +46,7 @@ class Asked:
 
 def asked(scene: Scene) -> Asked:
     """Ask once for all checks. Raises InfraError."""
-    key = "asked"
-    if key not in scene.read:
-        scene.read[key] = _ask(scene, scene.scratch / key)
-    found: Asked = scene.read[key]
-    return found
+    return scene.once("asked", lambda: _ask(scene, scene.scratch / "asked"))
 
 
 def wanted(name: str) -> int:

@@ -8,6 +8,7 @@ What keeps a check from knowing (a listener that cannot be opened, a launcher th
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any, Protocol, TypeVar
 from programsmith.bundle.manifest import Manifest
 from programsmith.bundle.sides import Sides, read_sides
 from programsmith.bundle.tree import agent_side, read_bundle
-from programsmith.checks.search import readings
+from programsmith.payload.query.search import readings
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.records.lock import Lock
 
@@ -38,7 +39,7 @@ class Scene:
     """One bundle with what was made of the same source. `schema` is our schema of task.toml.
 
     `environments` is r/environments.json; `scratch` a folder that the check may fill. `read` holds what was read of
-    the bundle already: all checks of one run share it.
+    the bundle already: all checks of one run share it, and `reading` is held by whoever adds to it.
     """
 
     bundle: Path
@@ -50,21 +51,22 @@ class Scene:
     scratch: Path
     owner_secret: bytes | None = None
     read: dict[str, Any] = field(default_factory=dict)
+    reading: threading.RLock = field(default_factory=threading.RLock)
 
     @property
     def files(self) -> dict[str, FileEntry]:
         """The bundle's files by path."""
-        return self._once("files", lambda: read_bundle(self.bundle))
+        return self.once("files", lambda: read_bundle(self.bundle))
 
     @property
     def agent(self) -> dict[str, FileEntry]:
         """The files that an agent can read."""
-        return self._once("agent", lambda: agent_side(self.files))
+        return self.once("agent", lambda: agent_side(self.files))
 
     @property
     def sides(self) -> Sides:
         """The cases of both sides. Raises InfraError where the bundle does not open."""
-        return self._once("sides", lambda: read_sides(self.bundle, self.owner_secret))
+        return self.once("sides", lambda: read_sides(self.bundle, self.owner_secret))
 
     @property
     def views(self) -> Mapping[str, Any]:
@@ -88,11 +90,13 @@ class Scene:
         entry = self.files.get(path)
         return entry.content if entry else b""
 
-    def _once(self, name: str, make: Callable[[], T]) -> T:
-        if name not in self.read:
-            self.read[name] = make()
-        found: T = self.read[name]
-        return found
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """What `make` makes, made once for all checks of a run."""
+        with self.reading:
+            if name not in self.read:
+                self.read[name] = make()
+            found: T = self.read[name]
+            return found
 
 
 class Check(Protocol):

@@ -37,7 +37,6 @@ def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:
     """Build each; the one that waits beside the others, whose time the clock of no host cuts short."""
     patient = {name: value for name, value in parameters.items() if name != SECONDS}
     others = [NOTHING, *(way for way in WAYS if way != WAITS)]
-    assert scene.sides.held_out  # read once, before two ask for it
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(_built, at(scene, WAITS), [WAITS], parameters)
         words = {**_built(scene, others, patient), **waiting.result()}

@@ -46,6 +46,7 @@ def _facts(scene: Scene) -> Iterator[tuple[str, str]]:
         compare=sides.plan.notes["compare"],
         exec_allowed=manifest.exec_allowed,
         build_packages=manifest.build_packages,
+        queries=sides.plan.notes.get("queries"),
     )
     yield "the contract", f"{SUBMISSION}/{COMPILE}"
     yield "the output", f"{SUBMISSION}/{EXECUTABLE}"

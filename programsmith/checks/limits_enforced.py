@@ -29,7 +29,6 @@ def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:
     """Make each try in a case of its own; that of the clock, which takes time and nothing else, beside the others."""
     patient = {**parameters, "wall_extra_seconds": PATIENCE, "reruns": RERUNS}
     others = [name for name in TRIES if name != WALL]
-    assert scene.sides.held_out  # read once, before two ask for it
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(alone, scene, WALL, parameters)
         words = {**attempts(scene, others, patient), **waiting.result()}

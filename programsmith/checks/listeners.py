@@ -1,7 +1,7 @@
 """Listeners on the host that answer whatever reaches them: TCP, UDP, an abstract socket and one with a path.
 
-Out: how to reach them, and what they heard. Every listener is closed at the end. The socket with a path lies in a
-temporary folder: a path of a socket is short, and a project may lie deep.
+Out: how to reach them, and what they heard. Every listener is closed at the end. The path of a socket is short, and a
+project may lie deep: the one with a path lies where temporary files go or in the shared root, whichever is shorter.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import selectors
 import socket
-import tempfile
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from programsmith.errors import InfraError
+from programsmith.sandboxes.scratch import places, scratch
 
 ANSWER = b"heard"
 TICK, PATIENCE = 0.05, 1.0  # seconds
@@ -47,7 +47,8 @@ def listening() -> Iterator[Listeners]:
     """Listen until the block ends. Raises InfraError where the host has no loopback."""
     with ExitStack() as stack:
         try:
-            sockets, found = _open(stack, Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="probe-"))))
+            folder = stack.enter_context(scratch("probe", min(places(), key=lambda place: len(os.fsencode(place)))))
+            sockets, found = _open(stack, folder)
         except OSError as fault:
             raise InfraError(f"cannot listen on this host's loopback: {fault}") from fault
         stop = threading.Event()

@@ -37,13 +37,16 @@ def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:  # noqa: ARG001 - e
 
 
 def pointers(lock: Lock) -> tuple[str, ...]:
-    """Texts that lead to the source: address, owner and name, archive name or path, commit."""
+    """Texts that lead to the source: address, owner and name, archive name or path, commit.
+
+    A folder or archive that is called as a tool of the source points nowhere.
+    """
     found = {lock.commit[:COMMIT_DIGITS], lock.tree[:COMMIT_DIGITS]}
     address = _ADDRESS.match(lock.origin)
     if address:
         host, path = address.groups()
         found |= {f"{host}/{path}", path, "/".join(path.split("/")[-2:])}
-    elif lock.origin:
+    elif lock.origin not in {entry.tool for entry in lock.entry_points}:
         found.add(lock.origin)
     return tuple(sorted(p for p in found if len(p) >= SHORTEST))
 

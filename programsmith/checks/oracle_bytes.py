@@ -1,9 +1,9 @@
 """The agent's side holds no bytes of the oracle and no held-out answer.
 
 Searched are its files as they are and through known encodings. A run of the oracle's files counts unless the
-documentation has it or a public case shows that the oracle prints it; the public runner counts where it is not this
-installation's, for two programs may begin with the same imports. A held-out expected side counts unless a public case
-or the documentation has the same.
+documentation has it or a public case shows that the oracle prints it; the public runner and the command that asks count
+where they are not this installation's, for two programs may begin with the same imports. A held-out expected side
+counts unless a public case or the documentation has the same.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from programsmith.bundle.tree import APP, CASES, DOCS, PUBLIC
-from programsmith.bundle.zipapp import check_pyz
+from programsmith.bundle.render import reference, variables
+from programsmith.bundle.tree import CASES, CHECK, DOCS, PUBLIC
+from programsmith.bundle.zipapp import ask_pyz, check_pyz
 from programsmith.checks.base import Row, Scene, first
-from programsmith.checks.search import RunIndex
+from programsmith.payload.query.search import RunIndex
 from programsmith.payload.verifier.model import GradedCase
 
-RUNNER = f"{APP}check"
 SEPARATOR = b"\0\xff\0"
 
 
@@ -55,11 +55,12 @@ def input_sides(case: GradedCase) -> Iterator[bytes]:
 
 def _oracle_runs(scene: Scene, shown: bytes, parameters: Mapping[str, Any]) -> set[str]:
     size = parameters["run_bytes"]
+    ours = {CHECK: check_pyz(), reference(scene.manifest.tool): ask_pyz(variables(scene.sides.public))}
     index = RunIndex((e.content for e in scene.oracle if e.kind == "file"), size, parameters["distinct_bytes"])
     return {
         path
         for path in scene.agent
-        if not path.startswith(DOCS) and not (path == RUNNER and scene.content(path) == check_pyz())
+        if not path.startswith(DOCS) and not (path in ours and scene.content(path) == ours[path])
         for reading in scene.texts(path)
         for found in index.runs(reading)
         if not _is_shown(found.content, shown, size)

@@ -18,6 +18,7 @@ SIDES = {"environment": ("app",), "tests": (".", "launcher")}
 KNOWN = re.compile(r"(?:#|ARG|FROM|RUN|COPY|WORKDIR|USER|CMD|ENV)(?: |$)")
 BASE = re.compile(r"^ARG BASE=(\S+)$", re.MULTILINE)
 PACKAGES = re.compile(r'^ARG PACKAGES="([^"]*)"$', re.MULTILINE)
+ABSENT = re.compile(r"^RUN rm -rf (/[\w.*/ -]+)$", re.MULTILINE)
 PLACES = re.compile(r"mkdir -p (.+)$", re.MULTILINE)
 TAGGED = re.compile(r"[a-z0-9][a-z0-9./_-]*(?::[0-9]+/[a-z0-9./_-]+)?:(?!latest$)[A-Za-z0-9_][A-Za-z0-9_.-]*")
 PACKAGE = re.compile(r"[a-z0-9][a-z0-9+.:-]*")
@@ -45,12 +46,16 @@ def _faults(scene: Scene, side: str) -> Iterator[str]:
     if not TAGGED.fullmatch(base[0]):
         yield f"ARG BASE: wanted a name with a tag, not latest, without a digest, got {base[0]!r}"
     yield from (f"ARG PACKAGES: wanted a name, got {p!r}" for p in packages[0].split() if not PACKAGE.fullmatch(p))
-    places = PLACES.findall(text)[-1:]
-    words = {"base": base[0], "packages": packages[0], "places": places[0] if places else "", **server_words()}
+    words = {"base": base[0], "packages": packages[0], "places": _last(PLACES, text), "absent": _last(ABSENT, text)}
+    words |= server_words()
     if Template(read_payload("harbor", f"{side}.Dockerfile").decode("utf-8")).substitute(words) != text:
         yield "wanted the lines that create writes, got others"
     copied = (path for path in SIDES[side] if path != ".")
     yield from (f"copies {p}, which is not there" for p in copied if not _has(scene, f"{side}/{p}/"))
+
+
+def _last(what: re.Pattern[str], text: str) -> str:
+    return "".join(what.findall(text)[-1:])
 
 
 def _has(scene: Scene, folder: str) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 
 from programsmith.checks.attempts import attempts, judged
 from programsmith.checks.base import Row, Scene
+from programsmith.payload.verifier.scripts import makes_code
 
 TRIES = {
     "reads": "reads the verifier's or the host's files",
@@ -25,5 +26,6 @@ MAKES = {"makes": "runs machine code, from memory or from a file, though the tas
 
 def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:  # noqa: ARG001 - every check has the same form
     """Make each try in a case of its own."""
-    tries = TRIES | (LOADS if scene.sides.policy.compiled else MAKES)
+    policy = scene.sides.policy
+    tries = TRIES | (LOADS if policy.compiled or makes_code(policy) else MAKES)
     return judged(attempts(scene, tuple(tries)), tries, f"{len(tries)} ways out of a case are shut", "isolation")

@@ -12,8 +12,8 @@ from typing import Any
 from programsmith.bundle.seal import Sealed, seal, unseal
 from programsmith.bundle.submissions import NOTE, SEALED
 from programsmith.checks.base import Row, Scene, first
-from programsmith.checks.search import RunIndex
 from programsmith.errors import InfraError
+from programsmith.payload.query.search import RunIndex
 from programsmith.payload.verifier.unseal import Purpose, Seal, SealError, decode_seal, derive_key
 
 PARTS = {

@@ -1,8 +1,8 @@
 """The verifier holds submissions to the policy: nothing but source comes in, and nothing from outside comes along.
 
-Handed in are machine code as it is and in an encoding, assembler, the source of another language, and a compile.sh that
-is a link to one outside. Each must end before its build. Where the language is interpreted, a build that leaves machine
-code must end with it.
+Handed in are machine code as it is and in an encoding, assembler, the source of another language, one that holds
+another language, and a compile.sh that is a link to one outside. Each must end before its build. Where the language is
+interpreted, a build that leaves machine code must end with it.
 """
 
 from __future__ import annotations
@@ -22,6 +22,10 @@ from programsmith.payload.verifier.words import BuildWord
 ELF = b"\x7fELF\x02\x01\x01" + bytes(range(256))
 SCRIPT = COMPILE.encode()
 FAILING = FileEntry(SCRIPT, "file", 0o755, b"exit 1\n")
+WITHIN = {  # a line of each language that takes another one in
+    ".java": b'class A {{ System.load("/a"); }}\n',
+    ".rs": b'std::arch::global_asm!("");\n',
+}
 LINK, BUILT = "a link to a file outside", "machine code that a build leaves"
 
 
@@ -62,4 +66,6 @@ def refused(suffixes: tuple[str, ...]) -> dict[str, tuple[FileEntry, ...]]:
     }
     if suffixes:
         odd["the source of another language"] = FileEntry(b"answer" + suffixes[0].encode(), content=b"\n")
+    own = {suffix: line for suffix, line in WITHIN.items() if suffix not in suffixes}
+    odd |= {f"another language within *{s}": FileEntry(f"within{s}".encode(), content=own[s]) for s in own}
     return {name: (FAILING, entry) for name, entry in odd.items()}

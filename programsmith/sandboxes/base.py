@@ -13,6 +13,7 @@ from typing import Protocol
 from programsmith.errors import InputError
 from programsmith.payload.verifier.launcher import Mount, Result, View
 from programsmith.payload.verifier.model import FileEntry, Limits
+from programsmith.payload.verifier.wire import Right
 
 BUBBLEWRAP, DOCKER = "bubblewrap", "docker"
 """The backends, as specs, environments and records name them."""
@@ -34,14 +35,19 @@ class Image:
 class SandboxPlan:
     """What a sandbox is made of: a root (a view of this host, or an image), where its writable workspace is inside.
 
-    `writable` are further inside paths that can be written and that outlive a run. `mounts` are shown read-only; a
-    writable path below one of them must exist in it.
+    `writable` are further inside paths that can be written and that outlive a run; /tmp may be one. `mounts` are shown
+    read-only; a writable path below one of them must exist in it. `live` are shown read-only and as the host has them
+    at any time, sockets too: an engine must be on this host. Writable places of `beside`, an open sandbox of the same
+    backend, are shown as well. With a `fence`, rights by path, nothing else is executed, read or written.
     """
 
     view: View | Image
     workspace: str = "/build"
     writable: tuple[str, ...] = ()
     mounts: tuple[Mount, ...] = ()
+    live: tuple[Mount, ...] = ()
+    beside: Sandbox | None = None
+    fence: tuple[tuple[Right, str], ...] = ()
     env: tuple[tuple[bytes, bytes], ...] = ()
 
 

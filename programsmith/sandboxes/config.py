@@ -6,6 +6,7 @@ names the setting to change.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
@@ -18,7 +19,7 @@ from typing import Any
 
 from programsmith.errors import InfraError, PrerequisiteError
 from programsmith.payload.verifier.launcher import LauncherError, View
-from programsmith.payload.verifier.root import DEVICE_LINKS, DEVICES, INSIDE_ID
+from programsmith.payload.verifier.root import DEVICE_LINKS, DEVICES, DIRS, INSIDE_ID
 from programsmith.payload.verifier.server import Server
 from programsmith.payload.verifier.wire import DEVICE, Bind, Setup, encode_setup
 from programsmith.sandboxes.pid1 import compiled_init, compiled_server, python_init
@@ -102,7 +103,8 @@ def find_server() -> str:
     setup = Setup(owner=owner, inside=INSIDE_ID, joins=(), links=(), dirs=("/proc",), binds=(null,))
     try:
         program = str(compiled_server())
-        Server(program, encode_setup(setup)).close()
+        with contextlib.closing(Server(program, encode_setup(setup))) as server:
+            server.await_ready()
     except (InfraError, LauncherError, OSError) as fault:
         raise PrerequisiteError(f"no launch server ({fault}): it takes a C compiler, and Linux 5.12") from fault
     return program
@@ -161,10 +163,12 @@ def _device_folder() -> str | None:
             node.chmod(0o666)
         for path, target in DEVICE_LINKS:
             (place / Path(path).name).symlink_to(target)
-        (place / "shm").mkdir()
+        for path in DIRS:
+            if path.startswith("/dev/"):
+                (place / Path(path).name).mkdir()
         open_folders(place)
 
-    key = hashlib.sha256(repr((DEVICES, DEVICE_LINKS)).encode()).hexdigest()[:16]
+    key = hashlib.sha256(repr((DEVICES, DEVICE_LINKS, DIRS)).encode()).hexdigest()[:16]
     try:
         folder = publish(f"dev-{key}", fill)
         (folder / "null").write_bytes(b"?")

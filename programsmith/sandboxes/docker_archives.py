@@ -17,10 +17,11 @@ from programsmith.payload.verifier.model import FileEntry
 from programsmith.payload.verifier.wire import check_paths
 from programsmith.sandboxes import hostile
 from programsmith.sandboxes.engine import downloading, engine, header, talking
-from programsmith.sandboxes.tars import read_tar_stream, write_tar_bytes
+from programsmith.sandboxes.tars import file_of, read_tar_stream, write_tar_bytes
 
 _SHOWN_FILES, _SHOWN_BYTES = 1 << 20, 1 << 32
 _FOLDER = 1 << 31  # of a mode as the engine writes it
+_LINKS = 16  # of one path, at most
 _STAT = "X-Docker-Container-Path-Stat"
 
 
@@ -71,6 +72,18 @@ def take(
     with downloading(f"/containers/{container}/archive", path=path) as chunks:
         name = os.fsencode(path.rpartition("/")[2])
         return tuple(sorted(read_tar_stream(chunks, name, max_files=max_files, max_bytes=max_bytes, cut=cut)))
+
+
+def content(container: str, path: str) -> bytes:
+    """The content of a file of the image, links followed. Raises InfraError where there is none."""
+    for _ in range(_LINKS):
+        told = header(f"/containers/{container}/archive", _STAT, path=path)
+        led = json.loads(base64.b64decode(told))["linkTarget"] if told else ""
+        if not led:
+            break
+        path = os.path.normpath(os.path.join(os.path.dirname(path), led))
+    with downloading(f"/containers/{container}/archive", path=path) as chunks:
+        return file_of(chunks, path)
 
 
 def _path(top: str, path: bytes) -> str:

@@ -32,6 +32,8 @@ NOWHERE = "127.0.0.1"  # what stands in resolv.conf, which would name the host's
 class Plan:
     """One container. `volumes` map a place inside to (volume, writable), `scratch` one to the options of a tmpfs.
 
+    `live` maps one to a folder of the engine's host, which is shown read-only as it is.
+
     `profile` is the system call policy in the engine's form, where it is not the packaged one.
     """
 
@@ -41,6 +43,7 @@ class Plan:
     memory_bytes: int
     pids: int
     volumes: Mapping[str, tuple[str, bool]] = field(default_factory=dict)
+    live: Mapping[str, str] = field(default_factory=dict)
     scratch: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     shared_bytes: int = 1 << 26
@@ -129,7 +132,10 @@ def _options(plan: Plan) -> dict[str, Any]:
         "nano_cpus": round(plan.cpus * 1e9) if plan.cpus else None,
         "shm_size": plan.shared_bytes,
         "tmpfs": dict(plan.scratch),
-        "mounts": [_mount(target, *volume) for target, volume in plan.volumes.items()],
+        "mounts": [
+            *(_mount(target, *volume) for target, volume in plan.volumes.items()),
+            *(_live(target, source) for target, source in plan.live.items()),
+        ],
         "ulimits": _ulimits(),
         "log_config": _no_log(),
     }
@@ -139,6 +145,12 @@ def _mount(target: str, volume: str, writable: bool) -> Any:  # noqa: FBT001 - a
     from docker.types import Mount
 
     return Mount(target=target, source=volume, type="volume", read_only=not writable, no_copy=True)
+
+
+def _live(target: str, source: str) -> Any:
+    from docker.types import Mount
+
+    return Mount(target=target, source=source, type="bind", read_only=True)
 
 
 def _ulimits() -> list[Any]:

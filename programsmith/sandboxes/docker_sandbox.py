@@ -17,6 +17,7 @@ from pathlib import Path
 
 from programsmith.errors import InfraError
 from programsmith.payload.verifier import seccomp
+from programsmith.payload.verifier.isolated import TMP
 from programsmith.payload.verifier.launcher import Request, Result
 from programsmith.payload.verifier.model import FileEntry, Limits
 from programsmith.payload.verifier.settle import Used, settle
@@ -30,6 +31,7 @@ from programsmith.sandboxes.docker_volumes import Volumes
 UID = 1000  # of the user that images have for an agent
 OWN = "/run/init"  # where the first process has its files, for root alone
 PYTHON = "/usr/bin/python3"  # of the image, for the first process
+_COVERED_PYTHON = "python"  # its copy, where something else is shown in its folder
 _ROOT = 0
 _OWN_MEMORY, _OWN_PIDS = 64 << 20, 4
 _STACK, _STACK_MOST, _OPEN_FILES = 8 << 20, 64 << 20, 1024
@@ -45,17 +47,22 @@ class DockerSandbox:
     def __init__(self, plan: SandboxPlan, image: Image) -> None:
         self._plan = plan
         self._image, self._profile = image.id, image.profile
-        self._writable = (plan.workspace, *plan.writable)
+        self.writable = (plan.workspace, *plan.writable)
         self._shown = (OWN, *(m.target for m in plan.mounts))
+        self._live = {m.target: m.source for m in plan.live}
+        self._python = PYTHON
         self._ended = False
         self._runs = 0
         self._running = ""
         reap()
-        self._volumes = Volumes(self._image, (*self._shown, *self._writable))
+        self.volumes = Volumes(self._image, (*self._shown, *self.writable))
         try:
-            self._volumes.fill(OWN, _own_files(), _ROOT)
+            self.volumes.fill(OWN, _own_files(), _ROOT)
+            if os.path.dirname(PYTHON) in self._live:
+                self.volumes.fill(OWN, [self.volumes.program(PYTHON, _COVERED_PYTHON)], _ROOT)
+                self._python = f"{OWN}/{_COVERED_PYTHON}"
             for mount in plan.mounts:
-                self._volumes.fill(mount.target, tree_of(Path(mount.source)), _ROOT)
+                self.volumes.fill(mount.target, tree_of(Path(mount.source)), _ROOT)
         except BaseException:
             self.close()
             raise
@@ -69,8 +76,8 @@ class DockerSandbox:
         request = Request(
             program=program_path(argv[0]), argv=argv, env=self._plan.env, limits=limits, stdin=stdin, collect=False
         )
-        order = encode_order(_order(request, cwd, self._plan.workspace))
-        self._volumes.fill(OWN, [FileEntry(f"{name}/request".encode(), content=order)], _ROOT)
+        order = encode_order(_order(request, cwd, self._plan))
+        self.volumes.fill(OWN, [FileEntry(f"{name}/request".encode(), content=order)], _ROOT)
         self._running = create(self._container(name, limits))
         try:  # the first process ends a program that takes too long; here is only a backstop against its own silence
             ended = run(self._running, stdin, limits.output_bytes, limits.wall_seconds + _SILENCE)
@@ -83,33 +90,48 @@ class DockerSandbox:
         return result
 
     def _container(self, name: str, limits: Limits) -> Plan:
-        volumes = {at: (self._volumes[at], True) for at in (OWN, *self._writable)}
-        volumes |= {at: (self._volumes[at], False) for at in self._shown[1:]}
+        volumes = {at: (self.volumes[at], True) for at in (OWN, *self.writable)}
+        volumes |= {at: (self.volumes[at], False) for at in self._shown[1:]}
+        beside = self._plan.beside
+        if isinstance(beside, DockerSandbox):
+            volumes = {at: (beside.volumes[at], True) for at in beside.writable} | volumes
         room = f"size={limits.work_bytes},nr_inodes={limits.work_files}"
         module = "programsmith.payload.init.contained"
         return Plan(
             image=self._image,
-            command=[PYTHON, "-s", "-S", "-B", "-m", module, name, str(UID), str(limits.wall_seconds), *self._writable],
+            command=[
+                self._python,
+                "-s",
+                "-S",
+                "-B",
+                "-m",
+                module,
+                name,
+                str(UID),
+                str(limits.wall_seconds),
+                *self.writable,
+            ],
             workdir=OWN,
             memory_bytes=limits.memory_bytes + _OWN_MEMORY,
             pids=limits.pids + _OWN_PIDS,
             volumes=volumes,
-            scratch={"/tmp": f"rw,exec,nosuid,nodev,mode=1777,{room}"},  # noqa: S108 - a path inside
+            live=self._live,
+            scratch={} if TMP in volumes else {TMP: f"rw,exec,nosuid,nodev,mode=1777,{room}"},
             shared_bytes=limits.work_bytes,
             profile=self._profile,
         )
 
     def _report(self, name: str) -> bytes:
-        found = self._volumes.take(OWN, [name.encode()], max_files=2, max_bytes=_REPORT_BYTES, cut=True)
+        found = self.volumes.take(OWN, [name.encode()], max_files=2, max_bytes=_REPORT_BYTES, cut=True)
         return next((e.content for e in found if e.path == b"report"), b"")
 
     def put(self, entries: Iterable[FileEntry], at: str) -> None:
         """Lay entries down below the inside path `at`, which is writable."""
-        self._volumes.put(*self._inside(at), entries, UID)
+        self.volumes.put(*self._inside(at), entries, UID)
 
     def take(self, at: str, *, max_files: int, max_bytes: int, cut: bool = False) -> tuple[FileEntry, ...]:
         """Read what lies below `at`, beneath and without following links; caps raise InputError, or `cut`."""
-        return self._volumes.take(*self._inside(at), max_files=max_files, max_bytes=max_bytes, cut=cut)
+        return self.volumes.take(*self._inside(at), max_files=max_files, max_bytes=max_bytes, cut=cut)
 
     def end(self) -> None:
         """End every process inside; nothing runs here any more, and what was written stays. Idempotent."""
@@ -119,7 +141,7 @@ class DockerSandbox:
         """End and remove everything. Idempotent, also where the engine was away the last time."""
         self.end()
         self._remove_running()
-        self._volumes.close()
+        self.volumes.close()
 
     def _remove_running(self) -> None:
         """Remove the container of the last run, if it is still there."""
@@ -128,7 +150,7 @@ class DockerSandbox:
             self._running = ""
 
     def _inside(self, at: str) -> tuple[str, list[bytes]]:
-        place, parts = place_of(at, self._writable)
+        place, parts = place_of(at, self.writable)
         return place, [os.fsencode(p) for p in parts]
 
 
@@ -141,10 +163,10 @@ def _own_files() -> Iterator[FileEntry]:
         yield FileEntry(f"{package}/__init__.py".encode())
 
 
-def _order(request: Request, cwd: str, workspace: str) -> Order:
+def _order(request: Request, cwd: str, plan: SandboxPlan) -> Order:
     limits = request.limits
     return Order(
-        flags=Flag.WATCH | Flag.WORKSPACE,
+        flags=Flag.WATCH | Flag.WORKSPACE | (Flag.FENCE_FILES if plan.fence else Flag(0)),
         umask=request.surroundings.umask,
         work_bytes=limits.work_bytes,
         work_files=limits.work_files,
@@ -154,13 +176,13 @@ def _order(request: Request, cwd: str, workspace: str) -> Order:
         max_depth=0,
         limits=tuple(_rlimits(limits)),
         hidden=OWN,
-        work=workspace,
+        work=plan.workspace,
         cwd=cwd,
         program=request.program,
         filter=seccomp.assemble(),
         argv=request.argv,
         env=request.env,
-        paths=(),
+        paths=plan.fence,
         files=(),
     )
 
@@ -171,4 +193,4 @@ def _rlimits(limits: Limits) -> Iterator[tuple[int, int, int]]:
     yield resource.RLIMIT_FSIZE, limits.work_bytes, limits.work_bytes
     yield resource.RLIMIT_STACK, _STACK, _STACK_MOST
     yield resource.RLIMIT_NOFILE, _OPEN_FILES, _OPEN_FILES
-    yield resource.RLIMIT_CORE, 0, 0
+    yield resource.RLIMIT_CORE, 1, 1  # see the launcher

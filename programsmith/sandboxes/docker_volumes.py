@@ -46,6 +46,10 @@ class Volumes:
         top = self._path(place)
         return docker_archives.take(self._keeper, top, parts, max_files=max_files, max_bytes=max_bytes, cut=cut)
 
+    def program(self, path: str, name: str) -> FileEntry:
+        """A program of the image, links followed, as an entry of another name. Raises InfraError."""
+        return FileEntry(name.encode(), mode=0o755, content=docker_archives.content(self._keeper, path))
+
     def close(self) -> None:
         """Remove the container and the volumes. Idempotent."""
         if self._keeper:

@@ -7,9 +7,10 @@ read and removed without following a link, however deep or unreadable a run left
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -38,16 +39,27 @@ class EmbeddedSandbox:
             raise TypeError(f"wanted a view of this host, got {plan.view!r}")
         self._plan = plan
         self._launcher = bubblewrap(launcher_config(unrestricted(plan.view)))
+        self._beside = plan.beside.spaces if isinstance(plan.beside, EmbeddedSandbox) else {}
         self._owner = FIRST_UID if os.geteuid() == 0 else None
         reap_scratch()
         self._top = Path(tempfile.mkdtemp(prefix=prefix("workspace"), dir=shared_root()))
         self._top.chmod(0o711)
         self._ended = False
-        self._spaces = {at: self._top / f"w{n}" for n, at in enumerate((plan.workspace, *plan.writable))}
-        for space in self._spaces.values():
-            space.mkdir(mode=0o755)
-            if self._owner is not None:
-                os.chown(space, self._owner, self._owner)
+        own = {at: self._top / f"w{n}" for n, at in enumerate((plan.workspace, *plan.writable))}
+        for space in own.values():
+            self._make(space)
+        self.spaces: Mapping[str, Path] = own
+        self._shown = {**self._beside, **own}
+        for at in own:  # one that lies in another needs its place there
+            above = [place for place in self._shown if at.startswith(place + "/")]
+            if above and os.path.dirname(at) == max(above, key=len):
+                with contextlib.suppress(FileExistsError):
+                    self._make(self._shown[os.path.dirname(at)] / os.path.basename(at))
+
+    def _make(self, folder: Path) -> None:
+        folder.mkdir(mode=0o755)
+        if self._owner is not None:
+            os.chown(folder, self._owner, self._owner)
 
     def run(self, argv: tuple[bytes, ...], *, cwd: str, limits: Limits, stdin: bytes = b"") -> Result:
         """Run a command in the workspace and wait until all of its processes are gone. Raises InfraError."""
@@ -60,17 +72,23 @@ class EmbeddedSandbox:
             limits=limits,
             stdin=stdin,
             collect=False,
-            mounts=self._plan.mounts,
+            mounts=(*self._plan.mounts, *self._plan.live),
             surroundings=Surroundings(cwd=cwd),
         )
 
         def outgrown() -> bool:
             return hostile.outgrows(self._top, max_files=limits.work_files, max_bytes=limits.work_bytes)
 
-        (target, source), *further = ((at, str(space)) for at, space in self._spaces.items())
-        workspace = Workspace(source=source, target=target, further=tuple(further), outgrown=outgrown)
+        further = {at: str(space) for at, space in sorted(self._shown.items())}
+        workspace = Workspace(
+            target=self._plan.workspace,
+            source=further.pop(self._plan.workspace),
+            further=tuple(further.items()),
+            outgrown=outgrown,
+            fence=self._plan.fence,
+        )
         result = self._launcher.start(request, workspace)
-        for space in self._spaces.values():
+        for space in self.spaces.values():
             hostile.open_top(space)
         if result.fault:
             raise InfraError(f"sandbox run of {argv[0]!r}: {result.fault}")
@@ -108,5 +126,5 @@ class EmbeddedSandbox:
 
     def _inside(self, at: str) -> tuple[Path, list[str]]:
         """The writable folder on the host that holds the inside path `at`, and the parts below it."""
-        place, parts = place_of(at, tuple(self._spaces))
-        return self._spaces[place], parts
+        place, parts = place_of(at, tuple(self.spaces))
+        return self.spaces[place], parts

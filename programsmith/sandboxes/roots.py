@@ -21,6 +21,7 @@ from programsmith.sandboxes.elf import Needs, find_library, loader_folders
 from programsmith.sandboxes.shared import keep_file
 
 SYSTEM_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
+_NO_PART = frozenset({"testdata"})  # of a moved folder: what a toolchain's own tests read
 _SYSTEM = ("/usr/", "/opt/", "/bin/", "/sbin/", "/lib", "/etc/")
 
 
@@ -161,6 +162,19 @@ class Root:
                     self.add_file(place, at="" if os.path.islink(place) else place)
                     if os.path.isdir(place):
                         self.add_folder(os.path.realpath(place), os.path.realpath(place))
+
+    def add_moved(self, host: str, inside: str) -> None:
+        """Show a file or folder, links resolved, at another place; a program also by its name in /usr/bin."""
+        real = os.path.realpath(host)
+        if os.path.isdir(real):
+            self.add_folder(real, inside, _NO_PART)
+        elif os.access(real, os.X_OK) and not real.endswith(".so"):
+            self.executables.add(self.add_file(real, executable=True, at=inside))
+            usual = f"/usr/bin/{os.path.basename(inside)}"
+            if usual != inside:
+                self.entries[usual] = Entry(target=inside)
+        else:
+            self.add_file(real, at=inside)
 
     def fingerprint(self) -> str:
         """SHA-256 over path, kind, mode and content of every entry."""

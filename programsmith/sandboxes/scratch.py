@@ -20,15 +20,26 @@ from programsmith.sandboxes.shared import shared_root
 
 
 @contextmanager
-def scratch(kind: str) -> Iterator[Path]:
-    """A folder of this process where temporary files go; removed afterwards."""
-    with tempfile.TemporaryDirectory(prefix=prefix(kind), ignore_cleanup_errors=True) as folder:
+def scratch(kind: str, parent: Path | None = None) -> Iterator[Path]:
+    """A folder of this process where temporary files go, or in another place that is reaped; removed afterwards."""
+    with tempfile.TemporaryDirectory(prefix=prefix(kind), dir=parent, ignore_cleanup_errors=True) as folder:
         yield Path(folder)
 
 
+def places() -> tuple[Path, Path]:
+    """Where dead owners are looked for: the folder of temporary files, the shared root. Raises PrerequisiteError."""
+    return Path(tempfile.gettempdir()), shared_root()
+
+
+def mark_temporaries() -> str:
+    """What this process makes from now on by tempfile without a prefix bears its mark. Returns the former template."""
+    former, tempfile.template = tempfile.template, prefix("temporary")
+    return former
+
+
 def reap_scratch() -> None:
-    """Remove what dead owners left where temporary files go, and in the shared root. Raises PrerequisiteError."""
-    for parent in (Path(tempfile.gettempdir()), shared_root()):
+    """Remove what dead owners left. Raises PrerequisiteError."""
+    for parent in places():
         with contextlib.suppress(OSError):
             for name in filter(is_orphan, os.listdir(parent)):
                 _remove(parent / name)

@@ -181,6 +181,19 @@ def _content(tar: tarfile.TarFile, member: tarfile.TarInfo, room: int) -> bytes 
     return content
 
 
+def file_of(chunks: Iterable[bytes], path: str) -> bytes:
+    """The content of an archive's one file, which was asked for by `path`. Raises InfraError."""
+    try:
+        with tarfile.open(fileobj=Chunks(chunks), mode="r|", tarinfo=Header, bufsize=_BLOCK) as tar:
+            member = tar.next()
+            source = tar.extractfile(member) if member and member.isreg() else None
+            if source is None:
+                raise InfraError(f"{path}: wanted a file of the image, got something else")
+            return source.read()
+    except (tarfile.TarError, EOFError, ValueError) as fault:
+        raise InfraError(f"{path}: the archive cannot be read: {fault}") from fault
+
+
 def write_tar_bytes(entries: Iterable[FileEntry], owner: int) -> bytes:
     """The entries as a tar for an engine: in their order, all of them `owner`'s, folders enterable."""
     raw = io.BytesIO()

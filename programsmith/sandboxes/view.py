@@ -44,13 +44,16 @@ _LOCALE = "/usr/lib/locale/C.utf8"
 _HASHED, _STAMPED = b"\x01\0\0\0", b"\0\0\0\0"  # flags of a bytecode file: hash that nobody checks; time and size
 
 
-def list_view(*, programs: Sequence[str], paths: Sequence[str] = ()) -> View:
+def list_view(*, programs: Sequence[str], paths: Sequence[str] = (), moved: Sequence[tuple[str, str]] = ()) -> View:
     """A view that shows `programs` (names on PATH or absolute paths) with what they need, and `paths` as they are.
+
+    `moved` are files and folders of the host and where they are shown; an executable file also gets its name in
+    /usr/bin.
 
     `executables` are the programs and their loaders: replace them (`unrestricted`) where a build runs what it made.
     Raises PrerequisiteError where a program or path is not on this host.
     """
-    root = list_root(programs, paths)
+    root = list_root(programs, paths, moved)
     mark = root.fingerprint()
     tree = publish(f"view-{mark[:32]}", lambda place: fill_tree(root, place))
     led = {path: os.path.realpath(path) for path, _ in merged_links()}
@@ -84,7 +87,7 @@ def view_from_json(value: dict[str, Any]) -> View:
     return decode_view(value)
 
 
-def list_root(programs: Sequence[str], paths: Sequence[str]) -> Root:
+def list_root(programs: Sequence[str], paths: Sequence[str], moved: Sequence[tuple[str, str]] = ()) -> Root:
     """The listing behind a view, not yet copied."""
     digests = Digests(shared_root() / "digests.json")
     root = Root(digests)
@@ -94,6 +97,8 @@ def list_root(programs: Sequence[str], paths: Sequence[str]) -> Root:
         else:
             root.add_program(name)
     root.add_paths(tuple(paths))
+    for host, inside in moved:
+        root.add_moved(host, inside)
     for inside, text in _ETC.items():
         root.add_text(inside, text)
     if os.path.isdir(_LOCALE):

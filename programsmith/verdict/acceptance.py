@@ -88,7 +88,7 @@ def verdict(records: Mapping[str, Record], routes: Routes, asked: Asked) -> Verd
         not_s=factors["not_s"],
         revision=asked.revision,
         environments=_environments(records, asked.proven),
-        reasons=(*reasons, *_lowered(asked), *_warned(records), *_drifted(records)),
+        reasons=(*reasons, *_unprobed(records, asked), *_lowered(asked), *_warned(records), *_drifted(records)),
     )
 
 
@@ -101,9 +101,13 @@ def _factor(name: str, records: Mapping[str, Record], routes: Routes, asked: Ask
     if name == "not_s" and found == 1:
         evidence = records["probe"].evidence
         told: int | None = evidence.get("not_s", 1)
-        unprobed = evidence.get("counts", {}).get("model", NO_MODEL) == NO_MODEL
-        return None if asked.models and unprobed else told
+        return None if asked.models and _tries(records) == NO_MODEL else told
     return found
+
+
+def _tries(records: Mapping[str, Record]) -> str:
+    """What the tries of a model's adversary came to, as `k/n`; NO_MODEL where none says anything."""
+    return str(records["probe"].evidence.get("counts", {}).get("model", NO_MODEL))
 
 
 def _unlabelled(records: Mapping[str, Record], asked: Asked) -> float:
@@ -168,6 +172,12 @@ def _unjudged(factors: Mapping[str, int | None], asked: Asked) -> list[str]:
 def _short(asked: Asked) -> Iterable[str]:
     if asked.lines is not None and asked.lines < asked.min_lines:
         yield f"short_horizon: {asked.lines} code lines in scope, horizon.min_lines wants {asked.min_lines}"
+
+
+def _unprobed(records: Mapping[str, Record], asked: Asked) -> Iterable[str]:
+    """Whether real models try and no model's attack says anything of the task."""
+    if asked.models and "probe" in records and _tries(records) == NO_MODEL:
+        yield "unprobed: real models try, and no try of `probe.model` says whether one can score without solving"
 
 
 def _lowered(asked: Asked) -> Iterable[str]:

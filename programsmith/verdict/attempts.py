@@ -64,6 +64,7 @@ def _row(trial: Trial, grade: Grade, batch: int) -> dict[str, Any]:
         "failing_public": _failing(grade.public),
         "near_limit": list(grade.near_limit),
         "hostile": grade.hostile,
+        "asked": list(trial.asked),
         "usage": {
             "calls": trial.calls,
             "tokens_in": trial.tokens_in,

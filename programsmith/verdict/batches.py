@@ -14,7 +14,7 @@ from typing import Any
 from programsmith.records.trial import Assignment, pair_of
 
 Entry = Mapping[str, Any]
-COMMAND, OF_COMMAND = "command", ("command", "usd")  # the harness whose own words a cross product has
+COMMAND = "command"  # the harness whose own words a cross product has
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,14 +31,22 @@ def entries_of(sweep: Mapping[str, Any] | Sequence[Entry] | None) -> tuple[Entry
         return ()
     if not isinstance(sweep, Mapping):
         return tuple(sweep)
-    own = {name: sweep[name] for name in OF_COMMAND if sweep.get(name) is not None}
+    most = {} if sweep.get("usd") is None else {"usd": sweep["usd"]}
+    own = {COMMAND: sweep[COMMAND]} if sweep.get(COMMAND) is not None else {}
     left_out = {(pair["agent"], pair["model"]) for pair in sweep["except"]}
     return tuple(
-        {"agent": agent, "model": model, "trials": sweep["trials"], **(own if agent == COMMAND else {})}
+        {"agent": agent, "model": model, "trials": sweep["trials"], **most, **(own if agent == COMMAND else {})}
         for agent in sweep["agents"]
         for model in sweep["models"]
         if (agent, model) not in left_out
     )
+
+
+def attacks(entry: Entry | None) -> tuple[Assignment, ...]:
+    """The tries of the adversary that a spec names: all come at once."""
+    if entry is None:
+        return ()
+    return tuple(_assigned(entry, index, 0, adversary=True) for index in range(entry["trials"]))
 
 
 def bands_on(entry: Entry, basis: str, difficulty: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -81,6 +89,8 @@ def _indices(entry: Entry, batch: int, bands: Sequence[Mapping[str, Any]], sizes
     yield from range(start, min(first + batch * sizes.further, most))
 
 
-def _assigned(entry: Entry, index: int, batch: int, *, ceiling: bool = False) -> Assignment:
-    pair = pair_of(entry)
-    return Assignment(agent=pair.agent, model=pair.model, index=index, batch=batch, ceiling=ceiling, entry=entry)
+def _assigned(entry: Entry, index: int, batch: int, *, ceiling: bool = False, adversary: bool = False) -> Assignment:
+    who = pair_of(entry)
+    return Assignment(
+        agent=who.agent, model=who.model, index=index, batch=batch, ceiling=ceiling, entry=entry, adversary=adversary
+    )

@@ -1,8 +1,9 @@
 """Which operation makes the next revision: the rule's ladder for what was refused, rung by rung.
 
 In: what the records of the parent ask for, its split and lineage, the stock, rules/operations.yaml. Out: a Choice.
-Deterministic. An operation that breaks an invariant, has nothing to move or is used up is refused, and the next one is
-tried; with none left the choice has no split.
+Deterministic; a wish, where somebody has one, orders the ladder and shortens its steps. An operation that breaks an
+invariant, has nothing to move or is used up is refused, and the next one is tried; with none left the choice has no
+split.
 """
 
 from __future__ import annotations
@@ -97,14 +98,28 @@ def _counts(trial: Labelled, record: Record, row: Mapping[str, Any] | None) -> b
     return record.outcome is not Word.BROKEN or trial.label is Label.UNLABELLED
 
 
-def choose(need: Need, parent: Parent, stock: Stock, rule: Mapping[str, Any]) -> Choice:
+def rungs(need: Need, rule: Mapping[str, Any], wish: Mapping[str, float]) -> dict[str, float]:
+    """The ladder in the order in which it is tried: operation to how much one use moves.
+
+    `wish` puts operations first and gives them a share. Those on named cases mend what is wrong and come before any
+    wish; what was not wished for follows. A wish for another operation, or for more than the rule lets, is none.
+    """
+    own = {name: float(rule["operations"][name]["share"]) for name in rule["ladders"][need.ladder]}
+    named = {name: share for name, share in own.items() if KINDS[name].named}
+    wished = {name: min(share, own[name]) for name, share in wish.items() if name in own.keys() - named.keys()}
+    return {**named, **wished, **{name: share for name, share in own.items() if name not in wished}} if wished else own
+
+
+def choose(
+    need: Need, parent: Parent, stock: Stock, rule: Mapping[str, Any], wish: Mapping[str, float] | None = None
+) -> Choice:
     """Go down the ladder. Operations on named cases are taken together; of the others the first that holds.
 
     Where every trial passes, the task is far from its band, and as many rungs as the rule says are taken at once.
     """
     split, lineage, refused = parent.split, parent.lineage, list[Refusal]()
     left = rule["saturated_rungs"] if need.saturated else 1
-    for name in () if need.unearned else rule["ladders"][need.ladder]:
+    for name, share in () if need.unearned else rungs(need, rule, wish or {}).items():
         if left <= 0 and not KINDS[name].named:
             break
         limit = rule["operations"][name]
@@ -112,7 +127,7 @@ def choose(need: Need, parent: Parent, stock: Stock, rule: Mapping[str, Any]) ->
         used = sum(op.name == name for op in parent.lineage.operations)
         after, why = (None, f"it was used {used} times")
         if used < limit["times"]:
-            after, why = apply(name, split, stock, seen, limit["share"])
+            after, why = apply(name, split, stock, seen, share)
         if after is None:
             refused.append(Refusal(name=name, why=why))
             continue

@@ -92,12 +92,17 @@ def short_of(found: Strength, rule: Mapping[str, Any]) -> dict[str, str]:
 
 
 def evidence(found: Strength) -> dict[str, Any]:
-    """The JSON form: the figures, and the first survivors with their diffs."""
+    """The JSON form: the figures, and the first survivors with their diffs.
+
+    `alive_uncompared` are survivors that show only in what is not compared: alive all the same, since another case
+    might show them where it counts.
+    """
     return {
         "mutation_score": round(found.mutation_score, 4),
         "interval": [round(end, 4) for end in found.interval],
         "mutants": found.mutants,
         "killed": found.killed,
+        "alive_uncompared": sum(m.uncompared for m in found.survivors),
         "pool_coverage": round(found.pool_coverage, 4),
         "scope_coverage": round(found.scope_coverage, 4),
         "public_kill_ratio": None if found.public_kill_ratio is None else round(found.public_kill_ratio, 4),

@@ -1,11 +1,12 @@
 """Run a program on many cases in one launch: `batch.py HOW ROOT PROGRAM`, the request on stdin.
 
 HOW is `script`, for a Python script that runs in a fork of this interpreter, so that a start costs none, or `program`,
-for an executable. The request is `{trace, name, cases: [{argv, env, stdin, files, cpu, wall, memory, output}]}`, byte
-strings as base64. For each case one JSON line comes out: `{exit_code, signal, overrun, stdout, stderr, files, lines}`.
-Each case has the working directory to itself, which is emptied after it, and streams and limits of its own; what a
-case leaves running is killed. With `trace`, `lines` lists `path:line` of the Python code below ROOT that ran. Good for
-measuring a program, never for grading one: a case can reach this process.
+for an executable. The request is `{trace, name, hook, cases: [{argv, env, stdin, files, cpu, wall, memory, output}]}`,
+byte strings as base64. For each case one JSON line comes out: `{exit_code, signal, overrun, stdout, stderr, files,
+lines}`. Each case has the working directory to itself, which is emptied after it, and streams and limits of its own;
+what a case leaves running is killed. With `trace`, `lines` lists `path:line` of the Python code below ROOT that ran; of
+a program, what it writes to descriptor 200 with the environment that `hook` adds. Good for measuring a program, never
+for grading one: a case can reach this process.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ class Batch:
         self._program = program
         self._name = unb64(request["name"])
         self._trace = bool(request["trace"])
+        self._hook = {unb64(name): unb64(value) for name, value in request.get("hook", ())} if self._trace else {}
         self._code: CodeType | None = None
         if how == "script":
             with open(program, "rb") as file:
@@ -94,6 +96,8 @@ class Batch:
                 sys.argv = [self._program, *map(os.fsdecode, argv)]
                 status = end(self._code, self._program)
             else:
+                os.environb.update(self._hook)
+                os.set_inheritable(lines, bool(self._hook))
                 signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # an interpreter ignores both, which a program inherits
                 signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
                 os.execve(self._program, [self._name, *argv], os.environb)  # noqa: S606
@@ -178,7 +182,7 @@ def limit(case: dict[str, Any]) -> None:
     """Bound this process: CPU time, memory, what one file may hold."""
     most = {
         resource.RLIMIT_CPU: int(case["cpu"]) + 2,  # coarse: for a program that takes the timer over
-        resource.RLIMIT_AS: case["memory"],
+        resource.RLIMIT_DATA: case["memory"],  # what it can write: address space that a runtime only reserves is free
         resource.RLIMIT_FSIZE: case["memory"],
         resource.RLIMIT_CORE: 0,
     }

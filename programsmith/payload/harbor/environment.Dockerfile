@@ -3,7 +3,7 @@ ARG BASE=$base
 FROM $${BASE}
 ARG PACKAGES="$packages"
 RUN dpkg -s $$PACKAGES >/dev/null 2>&1 || { apt-get update && apt-get install -y --no-install-recommends $$PACKAGES; }
-RUN rm -rf /var/lib/apt/lists/*
+RUN rm -rf $absent
 RUN SOURCE_DATE_EPOCH=315532800 useradd --create-home --uid 1000 --shell /bin/bash agent
 COPY app /app
 RUN mkdir -p /app/submission && chown agent:agent /app/submission

@@ -25,7 +25,13 @@
 #define RESTRICT_SELF 446
 
 static const char *const writable[3] = {"tmp", "shm", "work"};
-enum { WORK = 2 };
+enum { TEMPORARY = 0, WORK = 2 };
+
+/* Whether one of these places is fresh; else a directory that outlives the launch is there already. */
+static int is_of_launch(const struct request *r, int place)
+{
+    return !((place == WORK && r->flags & WORKSPACE) || (place == TEMPORARY && r->flags & KEEP_TMP));
+}
 
 static void raise_oom_score(void)
 {
@@ -68,6 +74,16 @@ static void close_scripts(const struct request *r)
     }
 }
 
+/* Terminals of the launch's own, where it is a sandbox: an agent in it may open one. A host may refuse: then there is
+ * none.
+ */
+static void show_terminals(const struct request *r)
+{
+    const char *options = "newinstance,ptmxmode=0666,mode=0620,max=64";
+    if (r->flags & WORKSPACE && mount("devpts", "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC, options) < 0)
+        errno = 0;
+}
+
 /* Become a member of a control group by its file; not 0 where that fails. */
 static int join_group(const char *file)
 {
@@ -105,11 +121,19 @@ static void use_one_cpu(void)
     must(sched_setaffinity(0, sizeof one, &one), "affinity");
 }
 
+/* No signal is handled or ignored, and none arrives: what is started inherits the first and opens itself again. */
 static void reset_signals(void)
 {
-    sigset_t none;
+    sigset_t all;
     for (int number = 1; number < NSIG; number++)
         signal(number, SIG_DFL);
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+}
+
+static void open_signals(void)
+{
+    sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
 }

@@ -25,7 +25,7 @@ static void mount_writable(const struct request *r)
         snprintf(from, sizeof from, "%s/%s", r->hidden.at, writable[i]);
         must(mkdir(from, 0755), "work tmpfs");
         must(chmod(from, i == WORK ? 0755 : 01777), "work tmpfs");
-        if (i != WORK || !(r->flags & WORKSPACE))
+        if (is_of_launch(r, i))
             must(mount(from, target[i], NULL, MS_BIND, NULL), "bind of the work tmpfs");
     }
     must(umount2(r->hidden.at, MNT_DETACH), "work tmpfs");
@@ -33,9 +33,11 @@ static void mount_writable(const struct request *r)
 
 static void prepare(const struct request *r)
 {
+    die_along();
     guard_init();
     must(umount2(r->hidden.at, MNT_DETACH), "hiding the init"); /* it keeps running from what it has mapped */
     mount_writable(r);
+    show_terminals(r);
     close_scripts(r);
     show_proc();
     lay_files(r);
@@ -78,6 +80,7 @@ int main(int argc, char **argv)
         return 125;
     status_fd = atoi(argv[2]);
     must(fcntl(status_fd, F_SETFD, FD_CLOEXEC), "status channel");
+    reset_signals();
     struct request r = take_request(atoi(argv[1]));
     int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     must(proc, "/proc");

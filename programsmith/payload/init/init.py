@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import os
 import resource
 import signal
@@ -37,9 +38,17 @@ def mount_writable(r: Request) -> None:
         source = r.hidden + b"/" + name
         os.mkdir(source)
         os.chmod(source, 0o755 if name == b"work" else 0o1777)
-        if name != b"work" or not r.has(calls.WORKSPACE):
+        kept = r.has({b"work": calls.WORKSPACE, b"tmp": calls.KEEP_TMP}.get(name, 0))
+        if not kept:
             call("bind of the work tmpfs", mount(b"", source, target, calls.MS_BIND, None))
     call("work tmpfs", libc.umount2(r.hidden, calls.MNT_DETACH))
+
+
+def show_terminals(r: Request) -> None:
+    """Terminals of the launch's own, where it is a sandbox: an agent in it may open one. A host may refuse."""
+    if r.has(calls.WORKSPACE):
+        options = b"newinstance,ptmxmode=0666,mode=0620,max=64"
+        mount(b"devpts", b"devpts", b"/dev/pts", calls.MS_NOSUID | calls.MS_NOEXEC, options)
 
 
 def raise_oom_score() -> None:
@@ -170,6 +179,8 @@ def run_program(r: Request, go: int, failed: int) -> NoReturn:
 
 def start_program(r: Request, become: Callable[[], None] | None = None) -> int:
     """Start the program, which may `become` another user first; its id once it is executed, 0 where that failed."""
+    if r.has(calls.TURN_CLOCK):
+        fail("clock", OSError(errno.ENOSYS, "this init cannot turn it"))
     go, failed = os.pipe(), os.pipe()
     program = os.fork()
     if program == 0:
@@ -196,6 +207,7 @@ def prepare(r: Request) -> None:
     call("hiding the init", libc.umount2(r.hidden, calls.MNT_DETACH))
     try:
         mount_writable(r)
+        show_terminals(r)
         close_scripts(r)
         show_proc()
         lay_files(r)
@@ -237,7 +249,7 @@ def main() -> int:
     prepare(request)
     program = start_program(request)
     if program:
-        supervise(request, program, Watch(proc, request.number["memory"]))
+        supervise(request, program, Watch(proc, request.number["memory"], request.number["work_bytes"]))
         if request.has(calls.COLLECT):
             collect(request)
     else:

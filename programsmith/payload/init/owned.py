@@ -17,7 +17,7 @@ import time
 
 from programsmith.payload.init import calls
 from programsmith.payload.init.calls import FOLDER, Status, call, fail, libc
-from programsmith.payload.init.init import lay_files, raise_oom_score, start_program
+from programsmith.payload.init.init import LAID, lay_files, raise_oom_score, start_program
 from programsmith.payload.init.request import Request
 from programsmith.payload.init.room import Room
 from programsmith.payload.init.walk import collect
@@ -41,8 +41,11 @@ def become(owner: int) -> None:
         raise OSError(22, f"{owner} is no user to become")  # EINVAL
 
 
-def as_owner(owner: int, work: Callable[[], None]) -> None:
-    """Do something in a process of the user's; what fails there has been reported, and ends this one too."""
+def as_owner(owner: int, work: Callable[[], None]) -> bool:
+    """Do something in a process of the user's; False where somebody killed it.
+
+    What fails there has been reported, and ends this one too.
+    """
     child = os.fork()
     if child == 0:
         try:
@@ -52,18 +55,38 @@ def as_owner(owner: int, work: Callable[[], None]) -> None:
             fail("what the launch left", error)
         finally:
             os._exit(0)
-    if os.waitpid(child, 0)[1]:
+    ended = wait(child)
+    if os.WIFEXITED(ended) and ended:
         os._exit(1)
+    return os.WIFEXITED(ended)
+
+
+def wait(child: int) -> int:
+    """How a process of the user's ended. Others of that user may stop it."""
+    while os.WIFSTOPPED(ended := os.waitpid(child, os.WUNTRACED)[1]):
+        os.kill(child, signal.SIGCONT)
+    return ended
 
 
 def kill_all(owner: int) -> None:
-    """Kill every process of the user."""
+    """Kill every process of the user. They may kill who comes to do it as well: then another one goes."""
 
     def work() -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(-1, signal.SIGKILL)
 
-    as_owner(owner, work)
+    while not as_owner(owner, work):
+        pass
+
+
+def remove_attributes(place: bytes) -> None:
+    """Remove what its user wrote beside what lies in a place."""
+    names: list[str] = []
+    with contextlib.suppress(OSError):  # a file system that keeps none
+        names = os.listxattr(place)
+    for name in names:
+        if name.startswith(("user.", "system.posix_acl_")):
+            os.removexattr(place, name)
 
 
 class Cleaner:
@@ -79,6 +102,7 @@ class Cleaner:
             os.chown(place, 0, 0)
         elif os.stat(place).st_uid == self._owner:
             os.chmod(place, 0o755)  # noqa: S103 - as it was made
+            remove_attributes(place)
         top = os.open(place, FOLDER)
         try:
             for _ in range(MOST_PASSES):
@@ -142,7 +166,8 @@ def empty_places(r: Request, owner: int) -> None:
         for place in r.places:
             cleaner.empty(place)
 
-    as_owner(owner, work)
+    if not as_owner(owner, work):
+        os._exit(1)
 
 
 def end_earlier(watch: Watch, owner: int) -> None:
@@ -192,6 +217,9 @@ def launch(r: Request, owner: int, watch: Watch) -> None:
             become(owner)
             call("dumpable", libc.prctl(calls.PR_SET_DUMPABLE, 1, 0, 0, 0))  # its entries in /proc are needed
             lay_files(r)
+            for place in r.places:
+                with contextlib.suppress(PermissionError):  # one that is everybody's keeps its own
+                    os.utime(place, ns=LAID)
         except OSError as error:
             fail("work directory", error)
 
@@ -215,12 +243,12 @@ def main() -> int:
     owner, proc = int(sys.argv[1]), os.open("/proc", FOLDER)
     if len(sys.argv) == 2:  # noqa: PLR2004 - the owner alone
         Status.fd = 2
-        end_earlier(Watch(proc, 0, owner), owner)
+        end_earlier(Watch(proc, 0, 0, owner), owner)
         return 0
     request_fd, Status.fd = map(int, sys.argv[2:])
     os.set_inheritable(Status.fd, False)
     r = Request(request_fd)
-    watch = Watch(proc, r.number["memory"], owner)
+    watch = Watch(proc, r.number["memory"], r.number["work_bytes"], owner)
     guard()
     end_earlier(watch, owner)
     empty_places(r, owner)

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 
 #ifndef RENAME_NOREPLACE
 #define RENAME_NOREPLACE 1
@@ -32,22 +33,38 @@ static void become_owner(const struct request *r)
     }
 }
 
-/* Kill every process of the launch but this one: all that there are in a pid namespace, else all of the user. */
+/* Wait for a process that became the user; whether something killed it. Those that it is to kill may stop it. */
+static int was_killed(pid_t killer)
+{
+    for (int ended;;)
+        if (waitpid(killer, &ended, WUNTRACED) < 0) {
+            if (errno != EINTR)
+                fault("wait");
+        } else if (WIFSTOPPED(ended))
+            kill(killer, SIGCONT);
+        else
+            return WIFSIGNALED(ended);
+}
+
+/* Kill every process of the launch but this one: all that there are in a pid namespace, else all of the user. They may
+ * signal who comes to kill them as well: this one goes on, and sends another, until one was faster.
+ */
 static void kill_all(const struct request *r)
 {
     if (r->owner == NOBODY) {
         kill(-1, SIGKILL);
         return;
     }
-    pid_t killer = vfork();
-    must(killer, "fork");
-    if (!killer) {
-        become_owner(r);
-        kill(-1, SIGKILL);
-        _exit(0);
-    }
-    while (waitpid(killer, NULL, 0) < 0 && errno == EINTR)
-        ;
+    pid_t killer;
+    do {
+        killer = fork(); /* who borrows this one's memory would stop it, too */
+        must(killer, "fork");
+        if (!killer) {
+            become_owner(r);
+            kill(-1, SIGKILL);
+            _exit(0);
+        }
+    } while (was_killed(killer));
 }
 
 /* Move what lies in the directory `name` up into `top`, without its files; then it can be removed. */
@@ -72,6 +89,24 @@ static void lift(int top, const char *name)
     unlinkat(top, name, AT_REMOVEDIR);
 }
 
+/* Whether the user wrote something beside what lies in a place: attributes of it, or by them who else may do what. With
+ * `remove` they go.
+ */
+static int has_attributes(int fd, int remove)
+{
+    static char names[1 << 16]; /* as many as a file can have */
+    ssize_t size = flistxattr(fd, names, sizeof names);
+    int found = 0;
+    for (ssize_t at = 0; at < size; at += (ssize_t)strlen(names + at) + 1) {
+        if (strncmp(names + at, "user.", 5) && strncmp(names + at, "system.posix_acl_", 17))
+            continue;
+        found = 1;
+        if (remove)
+            must(fremovexattr(fd, names + at), "removing an attribute");
+    }
+    return found;
+}
+
 /* Remove what the user has in a place, however deep: no more than two directories are open at a time. */
 static void empty_place(const struct request *r, const char *place)
 {
@@ -83,8 +118,10 @@ static void empty_place(const struct request *r, const char *place)
     if (!dir)
         fault(place);
     must(fstat(fd, &facts), place);
-    if (facts.st_uid == r->owner)
-        must(fchmod(fd, 0755), place);
+    if (facts.st_uid == r->owner) {
+        must(fchmod(fd, 0755), place); /* first: removing them takes the right to write */
+        has_attributes(fd, 1);
+    }
     for (unsigned long tries = 0; found; rewinddir(dir), tries++) {
         found = 0;
         for (struct dirent *item; (item = readdir(dir));) {
@@ -106,22 +143,55 @@ static void empty_place(const struct request *r, const char *place)
     closedir(dir);
 }
 
-/* Nothing of the launch stays in the places that outlive it. No process of it is left when this is called. */
-static void empty_places(const struct request *r)
+/* Whether a place is as it was made: nothing lies in it or sticks to it. */
+static int is_as_made(const struct request *r, const char *place)
+{
+    _Alignas(struct dirent64) char room[1024];
+    int fd = open(place, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), entries = 0;
+    struct stat facts;
+    if (fd < 0)
+        return 0;
+    must(fstat(fd, &facts), place);
+    for (ssize_t size; entries <= 2 && (size = getdents64(fd, room, sizeof room)) > 0;)
+        for (ssize_t at = 0; at < size; at += ((struct dirent64 *)(room + at))->d_reclen)
+            entries++;
+    int own = facts.st_uid == r->owner;
+    int changed = own && ((facts.st_mode & 07777) != 0755 || has_attributes(fd, 0));
+    close(fd);
+    return entries == 2 && !changed;
+}
+
+/* Become the places' user, empty them and end. */
+static _Noreturn void empty_as_owner(const struct request *r, char *const *place)
+{
+    become_owner(r);
+    for (; *place; place++)
+        empty_place(r, *place);
+    _exit(0);
+}
+
+/* In a process that borrows this one's memory until it ends. */
+static void clean(const struct request *r, char *const *place)
 {
     int ended = 0;
-    pid_t cleaner = fork();
+    pid_t cleaner = vfork();
     must(cleaner, "fork");
-    if (!cleaner) {
-        become_owner(r);
-        for (char **place = r->place; *place; place++)
-            empty_place(r, *place);
-        _exit(0);
-    }
+    if (!cleaner)
+        empty_as_owner(r, place);
     while (waitpid(cleaner, &ended, 0) < 0 && errno == EINTR)
         ;
     if (!WIFEXITED(ended) || WEXITSTATUS(ended))
         _exit(1); /* it has said why */
+}
+
+/* Nothing of the launch stays in the places that outlive it. No process of it is left when this is called. */
+static void empty_places(const struct request *r)
+{
+    char **place = r->place;
+    while (*place && is_as_made(r, *place))
+        place++;
+    if (*place)
+        clean(r, place);
 }
 
 #endif

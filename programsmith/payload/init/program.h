@@ -5,6 +5,7 @@
 #ifndef PS_PROGRAM_H
 #define PS_PROGRAM_H
 
+#include "clock.h"
 #include "fence.h"
 #include "tree.h"
 #include "watch.h"
@@ -23,9 +24,14 @@ static void close_at_exec(void)
 /* The child, which borrows its parent's memory until it executes. Where that fails, `why` becomes the errno. */
 static _Noreturn void run_program(const struct request *r, volatile int *why)
 {
+    for (int i = 0; i < 3; i++)
+        if (r->stream[i] != i)
+            must(dup2(r->stream[i], i), "standard streams");
     if (r->owner != NOBODY) {
         become_owner(r);
         lay_files(r);
+        for (char **place = r->place; *place; place++)
+            utimensat(AT_FDCWD, *place, laid_times, 0); /* one that is everybody's keeps its own */
     }
     must(setsid(), "session");
     must(chdir(r->cwd.at), "current directory");
@@ -37,20 +43,13 @@ static _Noreturn void run_program(const struct request *r, volatile int *why)
     if (r->flags & (FENCE_EXEC | FENCE_FILES))
         fence_files(r);
     set_capabilities(0);
-    reset_signals();
+    open_signals();
+    if (r->flags & TURN_CLOCK)
+        offer_tracing();
     filter_calls(r);
     execve(r->program.at, r->argv, r->env);
     *why = errno;
     _exit(127);
-}
-
-static void lose_streams(void)
-{
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    must(null, "/dev/null");
-    for (int fd = 0; fd < 3; fd++)
-        must(dup2(null, fd), "standard streams");
-    close(null);
 }
 
 /* Start the program; returns its process id once it is executed, 0 where that failed (errno is reported). */
@@ -62,7 +61,10 @@ static pid_t start_program(const struct request *r)
     must(program, "fork");
     if (!program)
         run_program(r, &why);
-    lose_streams();
+    if (r->flags & TURN_CLOCK && !why)
+        begin_tracing(program);
+    for (int i = 0; i < 3; i++)
+        close(r->stream[i]); /* the program's streams end with it */
     uint64_t number = (uint64_t)why;
     report_numbers(why ? 'E' : 'S', &number, why ? 1 : 0);
     flush_reports(); /* from now on the launcher counts its CPU */
@@ -85,6 +87,7 @@ static void supervise(const struct request *r, pid_t program, int proc)
     struct usage used = {0};
     int ended = wait_for(program, r, proc, &used, &over);
     end_all(r);
+    over |= convict(&used, r);
     uint64_t cpu = cpu_of(RUSAGE_CHILDREN) + used.lost_us;
     if (r->flags & WATCH && cpu > r->cpu_us)
         over |= OVER_CPU;
@@ -94,15 +97,17 @@ static void supervise(const struct request *r, pid_t program, int proc)
     report_numbers('X', numbers, 4);
 }
 
-/* Nothing reaches the first process: no signal, no wish for privileges; it dies with whoever started it. */
+/* Nothing reaches the first process: no wish for privileges, and no signal, as its start saw to. */
 static void guard_init(void)
 {
-    sigset_t all;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, NULL);
-    must(prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0), "parent death signal");
     must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no new privileges");
     umask(0);
+}
+
+/* It dies with whoever started it. */
+static void die_along(void)
+{
+    must(prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0), "parent death signal");
 }
 
 /* Keep only what reading the work directory and the memory of processes takes. */

@@ -15,7 +15,7 @@
 
 enum { LEVELS = 128, SHARE = 20, SPARE_ENTRIES = 8, BLOCK = 512 };
 
-struct held {
+struct counted {
     uint64_t bytes, files;
 };
 
@@ -27,7 +27,7 @@ static int64_t nanoseconds(void)
 }
 
 /* Count what lies below an open directory, which is closed here; not 0 where that is too much already. */
-static int count_below(const struct request *r, int fd, int level, struct held *held)
+static int count_below(const struct request *r, int fd, int level, struct counted *held)
 {
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     int over = 0;
@@ -60,20 +60,21 @@ static int is_bounded(const struct request *r, const char *place, int *full)
            room.f_files <= r->work_files + SPARE_ENTRIES;
 }
 
+static int64_t next_walk; /* through the places of this launch */
+
 /* Whether the places hold more than they may; unless `now`, the last answer where they were looked at lately. */
 static int outgrown(const struct request *r, int now)
 {
-    static int64_t next;
-    struct held held = {0};
+    struct counted held = {0};
     int full = 0, over = 0;
     int64_t begun = nanoseconds();
-    if (!*r->place || (!now && begun < next))
+    if (!*r->place || (!now && begun < next_walk))
         return 0;
     for (char **place = r->place; *place && !over; place++)
         over = is_bounded(r, *place, &full) ? now && full
                                             : count_below(r, open(*place, O_RDONLY | O_DIRECTORY | O_CLOEXEC), 0, &held);
     int64_t ended = nanoseconds();
-    next = ended + (ended - begun) * SHARE;
+    next_walk = ended + (ended - begun) * SHARE;
     return over;
 }
 

@@ -173,6 +173,8 @@ static void collect(const struct request *r)
         else if (strcmp(item->d_name, ".") && strcmp(item->d_name, ".."))
             visit(&w, r, item->d_name);
     }
+    while (w.depth)
+        closedir(w.level[--w.depth]);
     if (w.stop)
         report_text('U', w.stop);
 }

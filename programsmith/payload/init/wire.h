@@ -17,7 +17,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-enum { ONE_CPU = 1, COLLECT = 2, WATCH = 4, EXEC_WORK = 8, WORKSPACE = 16, FENCE_EXEC = 32, FENCE_FILES = 64 };
+enum { ONE_CPU = 1, COLLECT = 2, WATCH = 4, EXEC_WORK = 8, WORKSPACE = 16, FENCE_EXEC = 32, FENCE_FILES = 64, TURN_CLOCK = 128,
+       KEEP_TMP = 256 };
 enum { MAY_EXECUTE = 1, MAY_READ = 2, MAY_WRITE = 4, SCRIPTS = 8 };
 #define NOBODY UINT64_MAX
 
@@ -46,8 +47,11 @@ struct rule {
 
 struct request {
     uint64_t flags, umask, work_bytes, work_files, cpu_us, memory, max_files, max_bytes, max_depth;
+    uint64_t clock; /* seconds that the program's clock is ahead, in two's complement; counts with TURN_CLOCK */
     uint64_t limits, rules, files;
     uint64_t owner; /* the user that tells its processes and files from others', NOBODY where namespaces do */
+    int stream[3];  /* what the program's standard streams are here */
+    int control, children; /* with an owner: readable when the launcher wants an end, when a child has changed */
     struct limit *limit;
     struct bytes hidden, work, cwd, program, filter, hostname;
     char **argv, **env, **place; /* place: every directory that the program may write to, where those outlive it */
@@ -122,7 +126,7 @@ static void report_numbers(char tag, const uint64_t *numbers, int count)
 }
 
 /* A fault of ours: say which step failed and end; the whole sandbox dies with its first process. */
-static void fault(const char *step)
+static _Noreturn void fault(const char *step)
 {
     const char *why = strerror(errno);
     struct iovec parts[] = {{(void *)step, strlen(step)}, {": ", 2}, {(void *)why, strlen(why)}};
@@ -161,20 +165,31 @@ static struct bytes take_bytes(struct cursor *c)
     return value;
 }
 
-/* Zeroed room for `count` things and one more, for good. */
+/* Room of one request: what is small, then what was taken for more. */
+static struct {
+    _Alignas(16) char few[16384];
+    size_t used;
+    struct further {
+        _Alignas(16) struct further *next;
+    } *further;
+    char *mapped; /* the request itself, where it is large */
+    size_t size;
+} held;
+
+/* Zeroed room for `count` things and one more, until `forget_request`. */
 static void *take_room(uint64_t count, size_t size)
 {
-    static _Alignas(16) char few[16384];
-    static size_t used;
     size_t wanted = ((count + 1) * size + 15) / 16 * 16;
-    if (count < sizeof few && wanted <= sizeof few - used) {
-        used += wanted;
-        return few + used - wanted;
+    if (count < sizeof held.few && wanted <= sizeof held.few - held.used) {
+        held.used += wanted;
+        return held.few + held.used - wanted;
     }
-    void *room = calloc(count + 1, size);
+    struct further *room = count < SIZE_MAX / 2 / size ? calloc(1, sizeof *room + (count + 1) * size) : NULL;
     if (!room)
         fault("memory");
-    return room;
+    room->next = held.further;
+    held.further = room;
+    return room + 1;
 }
 
 static char **take_strings(struct cursor *c)
@@ -213,16 +228,18 @@ static struct cursor take_content(int fd)
         fault("request");
     if (at == MAP_FAILED)
         fault("request");
+    if (at != few)
+        held.mapped = at, held.size = size;
     close(fd);
     return (struct cursor){at, at + size};
 }
 
 static struct request take_request(int fd)
 {
-    struct request r = {.owner = NOBODY};
+    struct request r = {.owner = NOBODY, .stream = {0, 1, 2}, .control = -1, .children = -1};
     struct cursor c = take_content(fd);
     uint64_t *numbers[] = {&r.flags, &r.umask, &r.work_bytes, &r.work_files, &r.cpu_us,
-                           &r.memory, &r.max_files, &r.max_bytes, &r.max_depth};
+                           &r.memory, &r.max_files, &r.max_bytes, &r.max_depth, &r.clock};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = take_number(&c);
     r.limits = take_number(&c);

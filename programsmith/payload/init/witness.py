@@ -1,13 +1,14 @@
 """Tries to break out of a launch. Arguments: a host file, a host process id, a port that the host listens on.
 
 Prints one line for each property that does not hold, else `isolated`. Runs inside; knows nothing of what runs it. Every
-grading run starts with it, so it imports little: the modules beneath `socket`, `subprocess` and `pathlib` suffice.
+grading run starts with it, so it imports little: the modules beneath `socket`, `subprocess`, `pathlib` and `ctypes`
+suffice.
 """
 
 from __future__ import annotations
 
+import _ctypes
 import _socket
-import ctypes
 import os
 import sys
 
@@ -94,6 +95,11 @@ def _others() -> list[str]:
     return [p for p in others if any(_reads(f"/proc/{p}/{what}") for what in ("cmdline", "stat", "status"))]
 
 
+def _makes_namespaces() -> bool:
+    unshare = _ctypes.dlsym(_ctypes.dlopen(None, 0), "unshare")  # type: ignore[arg-type]
+    return bool(_ctypes.call_function(unshare, (NEW_USER_NAMESPACE,)) == 0)
+
+
 def _privileged() -> bool:
     return os.geteuid() == 0 or b"CapEff:\t0000000000000000" not in _content("/proc/self/status")
 
@@ -108,7 +114,7 @@ def broken(marker: str, pid: int, port: int) -> list[str]:
         ("a case writes outside its work directory", _writes("/usr/planted") or _writes("/planted")),
         ("a case reaches a network", _connects(port) or _opens(_socket.AF_NETLINK) or _opens(_socket.AF_VSOCK)),
         ("a case holds privileges", _privileged()),
-        ("a case makes namespaces", ctypes.CDLL(None).unshare(NEW_USER_NAMESPACE) == 0),
+        ("a case makes namespaces", _makes_namespaces()),
         ("a case executes what its view does not list", _executes_own_script() or _executes_memory()),
     )
     return [line for line, possible in tries if possible]

@@ -11,8 +11,8 @@
  * Without descriptors: kill what runs. Out: `R` ready, `D` every process of the launch is dead, or a record `F`
  * (wire.h), after which the server ends. It also ends with its socket, and its launch with it.
  *
- * Where namespaces are refused it makes none: the launch's first process stays root, the program becomes a user of the
- * slot's own, and that user's processes are killed and its files removed afterwards.
+ * Where namespaces are refused it makes none and is each launch's first process itself: it stays root, the program becomes
+ * a user of the slot's own, and that user's processes are killed and its files removed afterwards.
  */
 #define _GNU_SOURCE
 #include "../init/program.h"
@@ -27,6 +27,7 @@ struct server {
     struct setup setup;
     struct mounts mounts;
     int control, user;      /* user: the user namespace of launches, -1 where the server is in it */
+    int proc, children;     /* without namespaces: /proc; readable when a child has changed */
     char asked[MOST_ASKED]; /* what the skeleton holds besides its fixed part */
     size_t size;
     struct added added;
@@ -40,18 +41,10 @@ static void enter(const struct server *server, const struct request *r)
     complete_root(&server->setup, r);
     become_user(&server->setup, server->user);
     must(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), "dumpable"); /* becoming another ends that */
+    die_along();
     guard_init();
     lay_files(r);
     give_up();
-}
-
-/* Without namespaces: stay root, out of the program's reach, and become the parent of all that the program leaves. */
-static void confine(const struct setup *s, struct request *r)
-{
-    r->owner = s->owner;
-    guard_init();
-    raise_oom_score();
-    must(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "subreaper");
 }
 
 static _Noreturn void launch(const struct server *server, int passed[PASSED])
@@ -63,10 +56,7 @@ static _Noreturn void launch(const struct server *server, int passed[PASSED])
     for (int i = 0; i < STREAMS; i++)
         close(passed[i]);
     struct request r = take_request(passed[REQUEST]);
-    if (server->setup.confined)
-        confine(&server->setup, &r);
-    else
-        enter(server, &r);
+    enter(server, &r);
     int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     must(proc, "/proc");
     serve(&r, proc);
@@ -119,41 +109,30 @@ static void await(const struct server *s, pid_t pid, int alive)
 {
     struct pollfd both[2] = {{alive, POLLIN, 0}, {s->control, POLLIN, 0}};
     char word;
-    int none[PASSED], ended = 0;
+    int none[PASSED];
     while (poll(both, 2, -1) < 0 || !both[0].revents) {
         if (!both[1].revents)
             continue;
-        kill(pid, s->setup.confined ? SIGTERM : SIGKILL);
+        kill(pid, SIGKILL);
         if (hear(s->control, &word, 1, none) == 0)
             both[1].fd = -1;
     }
-    waitpid(pid, &ended, 0);
+    waitpid(pid, NULL, 0);
     close(alive);
-    if (s->setup.confined && (!WIFEXITED(ended) || WEXITSTATUS(ended))) {
-        errno = ESRCH; /* what it watched over may be alive: the next server begins with that */
-        fault("first process of a launch");
-    }
 }
 
-static void serve_slot(struct server *s)
+/* A launch in namespaces of its own, from its clone to its death. */
+static void clone_launch(struct server *s, const char *asked, size_t size, int passed[PASSED])
 {
-    char asked[MOST_ASKED];
-    int passed[PASSED], alive;
-    for (size_t size; (size = hear(s->control, asked, sizeof asked, passed)) > 0;) {
-        if (passed[0] < 0)
-            continue;
-        if (!s->setup.confined)
-            arrange(s, asked, size);
-        unsigned long fresh = s->setup.confined ? 0 : FRESH;
-        pid_t pid = (pid_t)syscall(SYS_clone, fresh | CLONE_PIDFD | SIGCHLD, NULL, &alive, NULL, 0);
-        must(pid, "clone");
-        if (!pid)
-            launch(s, passed);
-        for (int i = 0; i < PASSED; i++)
-            close(passed[i]);
-        await(s, pid, alive);
-        must((int)write(s->control, "D", 1), "control");
-    }
+    int alive;
+    arrange(s, asked, size);
+    pid_t pid = (pid_t)syscall(SYS_clone, FRESH | CLONE_PIDFD | SIGCHLD, NULL, &alive, NULL, 0);
+    must(pid, "clone");
+    if (!pid)
+        launch(s, passed);
+    for (int i = 0; i < PASSED; i++)
+        close(passed[i]);
+    await(s, pid, alive);
 }
 
 /* Without namespaces, what a dead server left is there still: end its processes, empty the places. */
@@ -181,13 +160,87 @@ static void begin_clean(const struct setup *s)
     empty_places(&r);
 }
 
+/* Without namespaces: stay root, out of the program's reach, and be the parent of all that programs leave. Of the setup
+ * only the owner counts from here on: requests take its room.
+ */
+static void confine(struct server *s)
+{
+    sigset_t changed;
+    begin_clean(&s->setup);
+    guard_init();
+    raise_oom_score();
+    must(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), "subreaper");
+    s->proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    must(s->proc, "/proc");
+    sigemptyset(&changed);
+    sigaddset(&changed, SIGCHLD);
+    s->children = signalfd(-1, &changed, SFD_CLOEXEC | SFD_NONBLOCK);
+    must(s->children, "children");
+}
+
+/* A launch begins: what was counted so far was another's. */
+static void begin_counting(void)
+{
+    memset(earlier, 0, sizeof earlier);
+    uint64_t now[2] = {cpu_of(RUSAGE_SELF), cpu_of(RUSAGE_CHILDREN)};
+    memcpy(earlier, now, sizeof now);
+    next_walk = 0;
+}
+
+/* Give back the room of a request that has been served. */
+static void forget_request(void)
+{
+    memset(held.few, 0, held.used);
+    held.used = 0;
+    for (struct further *room; (room = held.further);) {
+        held.further = room->next;
+        free(room);
+    }
+    if (held.mapped)
+        munmap(held.mapped, held.size);
+    held.mapped = NULL;
+}
+
+/* A launch as a child of this process. What fails ends the server: what lives may be the program's, and the next server
+ * begins with that.
+ */
+static void serve_here(const struct server *s, const int passed[PASSED])
+{
+    status_fd = passed[STATUS];
+    begin_counting();
+    struct request r = take_request(passed[REQUEST]);
+    r.owner = s->setup.owner;
+    r.control = s->control;
+    r.children = s->children;
+    memcpy(r.stream, passed, sizeof r.stream);
+    serve(&r, s->proc);
+    close(passed[STATUS]);
+    status_fd = s->control;
+    forget_request();
+}
+
+static void serve_slot(struct server *s)
+{
+    char asked[MOST_ASKED];
+    int passed[PASSED];
+    for (size_t size; (size = hear(s->control, asked, sizeof asked, passed)) > 0;) {
+        if (passed[0] < 0)
+            continue;
+        if (s->setup.confined)
+            serve_here(s, passed);
+        else
+            clone_launch(s, asked, size, passed);
+        must((int)write(s->control, "D", 1), "control");
+    }
+}
+
 int main(int argc, char **argv)
 {
     static struct server s;
     if (argc != 3)
         return 125;
     status_fd = s.control = atoi(argv[1]);
-    signal(SIGPIPE, SIG_IGN);
+    reset_signals();
     umask(0);
     must(fcntl(s.control, F_SETFD, FD_CLOEXEC), "control");
     s.setup = take_setup(atoi(argv[2]));
@@ -195,7 +248,7 @@ int main(int argc, char **argv)
         if (join_group(*group))
             fault(*group);
     if (s.setup.confined)
-        begin_clean(&s.setup);
+        confine(&s);
     else {
         s.user = enter_spaces(&s.setup);
         s.mounts = make_mounts(&s.setup);

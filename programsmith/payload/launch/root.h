@@ -183,7 +183,9 @@ static void lay_writable(const struct setup *s, const struct request *r)
         must(mkdir(from, i == WORK ? 0755 : 01777), "work tmpfs");
         must(chown(from, (uid_t)s->owner, (gid_t)s->owner), "work tmpfs");
     }
-    for (int i = 0; i < (r->flags & WORKSPACE ? 2 : 3); i++) {
+    for (int i = 0; i < 3; i++) {
+        if (!is_of_launch(r, i))
+            continue;
         snprintf(from, sizeof from, "%s/%s", base, writable[i]);
         must(mount(from, target[i], NULL, MS_BIND, NULL), "bind of the work tmpfs");
     }
@@ -194,6 +196,7 @@ static void complete_root(const struct setup *s, const struct request *r)
 {
     struct attributes closed = {.set = ATTR_READ_ONLY};
     lay_writable(s, r);
+    show_terminals(r);
     close_scripts(r);
     show_proc();
     must((int)syscall(MOUNT_SETATTR, AT_FDCWD, "/", 0, &closed, sizeof closed), "root");

@@ -15,6 +15,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from programsmith.payload.verifier.faults import End, Fault, exit_of, fault_of
 from programsmith.payload.verifier.grade import BundleError, Tests, grade, read_tests, replay
@@ -42,10 +43,10 @@ def _main(asked: argparse.Namespace) -> int:
     try:
         secret = take_secret()
         refuse_dumps()
-        tests = read_tests(asked.tests, secret)
+        with ThreadPoolExecutor(1) as beside:  # isolation is proven meanwhile
+            reports = _reports(asked, beside.submit(read_tests, asked.tests, secret))
     except (BundleError, SealError) as fault:
         return _refuse(str(fault))
-    reports = _reports(asked, tests)
     for out, report in zip(asked.out, reports, strict=True):
         write(out, report)
         _say(f"{report.word}: {report.reason}")
@@ -72,14 +73,16 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     return asked
 
 
-def _reports(asked: argparse.Namespace, tests: Tests) -> list[Report]:
-    """One report for each `--out`."""
+def _reports(asked: argparse.Namespace, reading: Future[Tests]) -> list[Report]:
+    """One report for each `--out`. Raises what `reading` does."""
     try:
         with open(asked.launcher, "rb") as source:
             environment = source.read()
         with opened(environment) as launchers:
+            tests = reading.result()
             return [_report(asked, number, tests, launchers) for number in range(len(asked.out))]
     except (LauncherError, OSError, MemoryError) as fault:
+        reading.result()  # where this is no bundle either, that is told
         return [_broken(fault)] * len(asked.out)
 
 

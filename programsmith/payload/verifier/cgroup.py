@@ -1,8 +1,8 @@
 """Pooled control groups, one per slot: memory, process and CPU counts over all processes of a launch.
 
 In: nothing but /proc/self. Out: a `Pool` whose groups live below our own group (version 1) or below the nearest group
-that hands memory and pids down (version 2). None where the kernel or our rights offer no such place: the launcher then
-falls back to resource limits and says so.
+that hands memory and pids down (version 2); where nobody manages version 2, its root is made to. None where the kernel
+or our rights offer no such place, as in a container: the launcher then falls back to resource limits and says so.
 """
 
 from __future__ import annotations
@@ -257,13 +257,26 @@ def _hands_down(folder: str) -> bool:
         return False
 
 
+def _hand_down(folder: str) -> None:
+    """Ask for it, which only the root of the hierarchy grants: any other group that has members refuses."""
+    with contextlib.suppress(OSError):
+        fd = os.open(os.path.join(folder, "cgroup.subtree_control"), os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            os.write(fd, b"+memory +pids")
+        finally:
+            os.close(fd)
+
+
 def _parents_v2(own: dict[str, str]) -> dict[str, str] | None:
     for _, root, point in _mounts("cgroup2"):
-        folder = _place(point, root, own.get("", "/"))
-        while folder.startswith(point):
+        folders = [_place(point, root, own.get("", "/"))]
+        while folders[-1].startswith(point.rstrip("/") + "/"):
+            folders.append(os.path.dirname(folders[-1]))
+        if not any(map(_hands_down, folders)):
+            _hand_down(point)
+        for folder in folders:
             if _hands_down(folder) and os.access(folder, os.W_OK):
                 return dict.fromkeys(("memory", "pids", "cpuacct"), folder)
-            folder = os.path.dirname(folder)
     return None
 
 

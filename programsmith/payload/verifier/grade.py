@@ -10,18 +10,18 @@ import dataclasses
 import errno
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from programsmith.payload.verifier.build_step import build
+from programsmith.payload.verifier.build_step import Built, build
 from programsmith.payload.verifier.cases import Subject, run_cases
 from programsmith.payload.verifier.compare import choice
 from programsmith.payload.verifier.environment import ORACLE
 from programsmith.payload.verifier.faults import Fault
 from programsmith.payload.verifier.launcher import Launcher, Mount
 from programsmith.payload.verifier.launchers import Launchers
-from programsmith.payload.verifier.model import GradedCase
+from programsmith.payload.verifier.model import FileEntry, GradedCase
 from programsmith.payload.verifier.plan import Plan, Policy, decode_cases, decode_plan, decode_policy
 from programsmith.payload.verifier.policy import findings
 from programsmith.payload.verifier.receive import receive
@@ -29,11 +29,11 @@ from programsmith.payload.verifier.report import Report, infra, judged, unbuilt
 from programsmith.payload.verifier.scripts import subject
 from programsmith.payload.verifier.tree import TreeError, TreeReading, tree_digest, write_tree
 from programsmith.payload.verifier.unseal import SealError, decode_seal, unseal
-from programsmith.payload.verifier.words import BuildWord, shown
+from programsmith.payload.verifier.words import BuildWord, CaseWord, shown
 
 CARRIED = "oracle"
 """The folder of a built wrapper that holds the original's tree, which is shown at ORACLE."""
-ROOM = 1 << 20  # bytes that a disk has left that is not full
+ROOM = 1 << 26  # bytes that a disk has left that is not nearly full
 
 
 class BundleError(Exception):
@@ -84,14 +84,14 @@ def grade(tests: Tests, submission: str, launchers: Launchers, **more: Any) -> R
     if refused:
         reason = f"{len(refused)} files are not source: the first is {shown(refused[0][0])}: {refused[0][1]}"
         return unbuilt(BuildWord.POLICY, reason, tests.cases, tests.plan, refused=refused, **more)
-    built = build(received.entries, policy, launchers.build)
-    if built.fault is not None:
-        built = build(received.entries, policy, launchers.build)
+    launchers.ahead(tests.plan.slots)  # they get ready while the submission is built
+    scarce = _is_scarce()
+    built = _built(received.entries, policy, launchers.build)
     if built.fault is not None:
         return infra(Fault.LAUNCHER_FAULT, f"build: {built.fault}")
     more["log"] = built.log
     if built.word is not None:
-        _require_room()
+        _require_room(scarce=scarce)
         return unbuilt(built.word, built.reason, tests.cases, tests.plan, **more)
 
     def run(folder: str) -> Report:
@@ -99,14 +99,32 @@ def grade(tests: Tests, submission: str, launchers: Launchers, **more: Any) -> R
         runner = launchers.original() if waived else launchers.run
         return _run(tests, runner, _shown(subject(built.tree, folder, policy), folder, waived=waived), **more)
 
-    return _in_private_folder(run)
+    report = _in_private_folder(run)
+    if report.word != CaseWord.AC:
+        _require_room(scarce=scarce)
+    return report
 
 
-def _require_room() -> None:
-    """Raise OSError where the disk is full: in a container a build lies on it too, and cannot be blamed for that."""
-    rest = os.statvfs(tempfile.gettempdir())
-    if rest.f_bavail * rest.f_frsize < ROOM or (rest.f_files and not rest.f_favail):
+def _built(files: Sequence[FileEntry], policy: Policy, launcher: Launcher) -> Built:
+    """What the build leaves; one that the launcher could not run has a second try."""
+    first = build(files, policy, launcher)
+    return first if first.fault is None else build(files, policy, launcher)
+
+
+def _require_room(*, scarce: bool) -> None:
+    """Raise OSError where the disk is nearly full, or was when the build began.
+
+    In a container a build lies on it too, in some a case does; neither can be blamed for that. Others may have made
+    room by the time that anybody looks.
+    """
+    if scarce or _is_scarce():
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), tempfile.gettempdir())
+
+
+def _is_scarce() -> bool:
+    """Whether the disk has next to no room."""
+    rest = os.statvfs(tempfile.gettempdir())
+    return rest.f_bavail * rest.f_frsize < ROOM or bool(rest.f_files and not rest.f_favail)
 
 
 def replay(tests: Tests, oracle: str, program: str, runner: Launcher, **more: Any) -> Report:

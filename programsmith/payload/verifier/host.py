@@ -7,21 +7,29 @@ import math
 import os
 import select
 import subprocess
+import threading
 import time
+from collections.abc import Iterator
 from functools import cache
 
 from programsmith.payload.verifier.launcher import LauncherError
 
+_LOOK = 0.05  # seconds
 _SEPARATE_COUNTS = (5, 14)  # kernels from here on count processes per user namespace
 
 
-def crossable(path: str) -> bool:
-    """Whether a user that owns nothing reaches `path`. Raises OSError where it does not exist."""
-    at = os.path.realpath(path)
-    if not os.stat(at).st_mode & 0o004:
+def require_readable(path: str) -> None:
+    """Raise LauncherError where a user that owns nothing may not read `path`, OSError where it does not exist."""
+    if not os.stat(path).st_mode & 0o004:
         raise LauncherError(
             f"{path}: not readable by others; wanted a tree that an ordinary user may read (chmod a+rX)"
         )
+
+
+def crossable(path: str) -> bool:
+    """Whether a user that owns nothing reaches `path`, which it may read. Raises OSError, LauncherError."""
+    require_readable(path)
+    at = os.path.realpath(path)
     while at != "/":
         at = os.path.dirname(at)
         if not os.stat(at).st_mode & 0o001:
@@ -100,6 +108,34 @@ def falls_silent(pipe: int, seconds: float, rest: bytearray) -> bool:
             return True
         rest += part
     return False
+
+
+@contextlib.contextmanager
+def read_on(pipe: int, rest: bytearray | None) -> Iterator[None]:
+    """Read a pipe meanwhile, onto `rest` if there is one: who writes to it would wait for that, and never end.
+
+    Where a storm of processes leaves no thread for it, they are ended without.
+    """
+    over = threading.Event()
+
+    def read() -> None:
+        while not over.is_set():
+            if is_readable(pipe, _LOOK):
+                part = os.read(pipe, 1 << 16)
+                if not part:
+                    return
+                if rest is not None:
+                    rest.extend(part)
+
+    reader = threading.Thread(target=read)
+    with contextlib.suppress(RuntimeError):
+        reader.start()
+    try:
+        yield
+    finally:
+        over.set()
+        if reader.ident is not None:
+            reader.join()
 
 
 def is_readable(fd: int, seconds: float) -> bool:

@@ -13,23 +13,26 @@ import math
 import os
 import resource
 import struct
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 from programsmith.payload.verifier import isolation, seccomp
-from programsmith.payload.verifier.host import counted_before, falls_silent, is_readable, pids_bind
+from programsmith.payload.verifier.host import counted_before, falls_silent, is_readable, pids_bind, read_on
 from programsmith.payload.verifier.launcher import LauncherError, Request, Result, View
 from programsmith.payload.verifier.pump import Pump
 from programsmith.payload.verifier.settle import Used, settle
 from programsmith.payload.verifier.slots import Slot, Slots
 from programsmith.payload.verifier.views import decode_view
-from programsmith.payload.verifier.wire import Bind, Flag, Order, Report, Right, decode_report, encode_order
+from programsmith.payload.verifier.wire import Bind, Flag, Order, Report, Right, decode_report, encode_order, is_whole
 
 _DEPTH = 128  # of a work directory that is read back
-_STACK, _STACK_MOST, _OPEN_FILES = 8 << 20, 64 << 20, 256
+_STACK, _STACK_MOST, _OPEN_FILES, _OPEN_FILES_SANDBOX = 8 << 20, 64 << 20, 256, 4096
+TMP = "/tmp"  # noqa: S108 - a path inside
 _OWN_MEMORY = 16 << 20  # room inside the memory group for what starts the program
+_EXECUTE, _SCRIPTS = int(Right.EXECUTE), int(Right.SCRIPTS)
 _CPU_PERIOD, _SILENCE, _FIRST_WORD = 0.025, 10.0, 5.0  # seconds
 
 
@@ -38,12 +41,14 @@ class Workspace:
     """A host directory shown writable in place of the fresh work directory (a sandbox's, never a case's).
 
     `further` are more of them, as (target, source). No kernel limit bounds them, so `outgrown` is asked now and then.
+    `fence` are rights by path: with one, nothing else is executed, read or written.
     """
 
     source: str
     target: str
     outgrown: Callable[[], bool]
     further: tuple[tuple[str, str], ...] = ()
+    fence: tuple[tuple[Right, str], ...] = ()
 
 
 @dataclass(slots=True)
@@ -83,6 +88,7 @@ class IsolatedLauncher:
         self._view: View = decode_view(config["view"])
         self._root = os.geteuid() == 0
         self._slots = slots
+        self._ending: list[threading.Thread] = []
         self._filter = seccomp.assemble(families=seccomp.CASE_FAMILIES)
         self._script_filter = seccomp.assemble(families=seccomp.CASE_FAMILIES, makes_code=False)
         self._sandbox_filter = seccomp.assemble()
@@ -98,14 +104,31 @@ class IsolatedLauncher:
     def probe(self) -> tuple[str, ...]:
         """Prove the five properties on this host; return the limits that the kernel enforces."""
         own = self._config["probe"]
-        with contextlib.closing(self._twin({**self._config, "view": own["view"]})) as launcher:
+        launcher = self._twin({**self._config, "view": own["view"]})
+        self._ending.append(threading.Thread(target=launcher.close))  # which nobody has to wait for
+        try:
             isolation.prove(launcher)
+        finally:
+            self._ending[-1].start()
         return self.enforced()
 
     def enforced(self) -> tuple[str, ...]:
         """Limits that the kernel enforces here."""
         counted = ("memory", "cpu", "pids") if self._slots.counted else ("pids",) if pids_bind(root=self._root) else ()
         return (*counted, "work", "work_files", "code", "output", "wall")
+
+    def prepare(self, launches: int) -> None:
+        """Begin to start what so many launches at a time will share; a fault is theirs to tell."""
+        slots: list[Slot] = []
+        with contextlib.suppress(OSError):
+            while len(slots) < min(launches, self._slots.most or launches):
+                slots.append(self._slots.take())
+                self._prepare(slots[-1])
+        for slot in slots:
+            self._slots.give(slot)
+
+    def _prepare(self, slot: Slot) -> None:
+        """Begin to start what launches in a slot share. Raises OSError."""
 
     def run(self, request: Request) -> Result:
         """Start the program and wait for the end of all of its processes."""
@@ -127,6 +150,9 @@ class IsolatedLauncher:
     def close(self) -> None:
         """Remove what launches shared. No launch may be under way."""
         self._slots.close()
+        for thread in self._ending:
+            thread.join()
+        self._ending.clear()
 
     def _launch(self, launch: Launch) -> Result:
         limits, group = launch.request.limits, launch.slot.group
@@ -146,15 +172,20 @@ class IsolatedLauncher:
 
     def _settled(self, init: Init, launch: Launch) -> Result:
         kill, report = True, Report()
+        rest: bytearray | None = None
         try:
             flow = self._pump(init, launch).run()
+            rest = None if flow.over == "status" else flow.status
             if flow.over == "output" and not flow.status:
                 is_readable(init.status, _FIRST_WORD)  # a program may outrun the word that it started
             kill, report = flow.over is not None, decode_report(flow.status)
         finally:
-            fault = init.end(kill=kill, done=report.complete)
-        if fault or not (report.complete or falls_silent(init.status, _SILENCE, flow.status)):
-            return Result(fault=fault or "processes of the launch outlive it")
+            with read_on(init.status, rest) if kill else contextlib.nullcontext():
+                fault = init.end(kill=kill, done=report.complete)
+        behind = bytearray() if rest is None else rest  # behind a cut, nothing is where its record says
+        if fault or not (report.complete or falls_silent(init.status, _SILENCE, behind)):
+            said = f"{report.fault}: " if report.fault else ""
+            return Result(fault=said + (fault or "processes of the launch outlive it"))
         if not report.complete:
             report = decode_report(flow.status)
         return settle(report, flow, launch.request, self._used(launch, report))
@@ -180,8 +211,9 @@ class IsolatedLauncher:
             status_cap=min(limits.work_bytes, launch.request.collect_bytes) + limits.work_files * 8192 + (1 << 16),
             deadline=launch.begun + limits.wall_seconds,
             check=_Check(launch),
-            begun=group.mark if group and self.marks else None,
+            begun=(group.mark if group else _unmarked) if self.marks else None,
             period=_CPU_PERIOD if group or launch.workspace else None,
+            is_whole=is_whole,
         )
 
     def _binds(self, launch: Launch) -> list[Bind]:
@@ -198,6 +230,7 @@ class IsolatedLauncher:
         limits, around = request.limits, request.surroundings
         paths = self._executables(request)
         work = launch.workspace.target if launch.workspace else around.cwd
+        fence = launch.workspace.fence if launch.workspace else ()
         return Order(
             flags=_flags(launch, paths),
             umask=around.umask,
@@ -207,6 +240,7 @@ class IsolatedLauncher:
             memory=limits.memory_bytes,
             max_bytes=min(limits.work_bytes, request.collect_bytes),
             max_depth=_DEPTH,
+            clock=around.clock,
             limits=tuple(self._rlimits(launch)),
             hidden=self.hidden,
             work=work,
@@ -216,10 +250,7 @@ class IsolatedLauncher:
             hostname=around.hostname,
             argv=request.argv,
             env=request.env,
-            paths=[
-                *((Right.EXECUTE, path) for path in paths),
-                *((Right.SCRIPTS, m.target) for m in request.mounts if m.scripts is not None),
-            ],
+            paths=fence or _rights(paths, request),
             files=tuple(reversed(request.files)) if around.reverse_files else request.files,
         )
 
@@ -233,7 +264,9 @@ class IsolatedLauncher:
         """The system call filter of this launch."""
         if launch.workspace:
             return self._sandbox_filter
-        only_scripts = any(mount.scripts is not None for mount in launch.request.mounts)
+        only_scripts = any(m.scripts is not None and not m.makes_code for m in launch.request.mounts)
+        if launch.request.surroundings.clock:
+            return seccomp.assemble(families=seccomp.CASE_FAMILIES, makes_code=not only_scripts, traced=True)
         return self._script_filter if only_scripts else self._filter
 
     def _rlimits(self, launch: Launch) -> Iterator[tuple[int, int, int]]:
@@ -244,11 +277,12 @@ class IsolatedLauncher:
         yield resource.RLIMIT_CPU, cpu, cpu
         yield resource.RLIMIT_FSIZE, limits.work_bytes, limits.work_bytes
         yield resource.RLIMIT_STACK, _STACK, _STACK_MOST
-        yield resource.RLIMIT_NOFILE, _OPEN_FILES, _OPEN_FILES
-        yield resource.RLIMIT_CORE, 0, 0
+        files = _OPEN_FILES_SANDBOX if launch.workspace else _OPEN_FILES
+        yield resource.RLIMIT_NOFILE, files, files
+        yield resource.RLIMIT_CORE, 1, 1  # with 0, a host that pipes dumps would start its helper all the same
         yield resource.RLIMIT_MSGQUEUE, 0, 0
-        if not group:
-            yield resource.RLIMIT_AS, limits.memory_bytes, limits.memory_bytes
+        if not group and not (launch.workspace and launch.workspace.fence):
+            yield resource.RLIMIT_DATA, limits.memory_bytes, limits.memory_bytes  # not what is only reserved
 
 
 class _Check:
@@ -275,6 +309,15 @@ class _Check:
         return found
 
 
+def _rights(executables: tuple[str, ...], request: Request) -> tuple[tuple[int, str], ...]:
+    scripts = [(_SCRIPTS, m.target) for m in request.mounts if m.scripts is not None]
+    return (*[(_EXECUTE, path) for path in executables], *scripts)
+
+
+def _unmarked() -> None:
+    """Mark nothing. The report is read along all the same: where something marks, it holds the streams to the end."""
+
+
 def _flags(launch: Launch, paths: tuple[str, ...]) -> Flag:
     flags = Flag(0)
     if not launch.workspace and not _covers(paths, launch.request.surroundings.cwd):
@@ -283,10 +326,14 @@ def _flags(launch: Launch, paths: tuple[str, ...]) -> Flag:
         flags |= Flag.EXEC_WORK
     if launch.workspace:
         flags |= Flag.WORKSPACE
+        flags |= Flag.KEEP_TMP if any(at == TMP for at, _ in launch.workspace.further) else Flag(0)
+        flags |= Flag.FENCE_FILES if launch.workspace.fence else Flag(0)
     if not launch.slot.group:
         flags |= Flag.WATCH
     if launch.request.collect and not launch.workspace:
         flags |= Flag.COLLECT
+    if launch.request.surroundings.clock:
+        flags |= Flag.TURN_CLOCK
     return flags | Flag.ONE_CPU if launch.request.surroundings.one_cpu else flags
 
 

@@ -37,7 +37,7 @@ def _witness() -> bytes:
 
 def prove(launcher: Launcher) -> None:
     """Run the witness. Raises LauncherError (`no_isolation`) where it broke out or could not be heard."""
-    with tempfile.NamedTemporaryFile(prefix="marker-") as marker, contextlib.closing(socket.socket()) as listener:
+    with tempfile.NamedTemporaryFile() as marker, contextlib.closing(socket.socket()) as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
         tries = (marker.name, str(os.getpid()), str(listener.getsockname()[1]))

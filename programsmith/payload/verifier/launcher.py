@@ -19,13 +19,14 @@ class Mount:
     """A host path shown read-only at `target` inside.
 
     `scripts` are paths inside, each a text that an interpreter reads, where nothing else of the mount may be executed:
-    then no machine code runs but that of the view, neither a file of the mount nor what the program has in memory.
-    None: all of it may be executed, and the program may make code.
+    then no machine code runs but that of the view, neither a file of the mount nor what the program has in memory; the
+    latter does where it `makes_code`. None: all of it may be executed, and the program may make code.
     """
 
     source: str
     target: str
     scripts: tuple[str, ...] | None = None
+    makes_code: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +54,7 @@ class Surroundings:
     umask: int = 0o022
     one_cpu: bool = False
     reverse_files: bool = False  # lay the files down in reverse, which turns directory order around
+    clock: int = 0  # seconds that the clock is ahead; works where `sandboxes.clock` proves it, else a fault
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,7 +32,8 @@ class Pump:
 
     `status` is -1 where a launch has no such pipe. `check` is asked every `period` seconds and names the limit that it
     sees passed; `begun` is called once, when the first status byte arrives. Without `begun` the status pipe is looked
-    at only when both streams are closed, which wakes the launcher up less often.
+    at only when both streams are closed, which wakes the launcher up less often. `is_whole` says of the status bytes
+    that no more of them will come, which is known before the pipe is closed.
     """
 
     stdin: int
@@ -46,6 +47,7 @@ class Pump:
     check: Callable[[], str | None]
     begun: Callable[[], None] | None
     period: float | None
+    is_whole: Callable[[bytearray], bool] = lambda _: False
     _flow: Flow = field(init=False, default_factory=Flow)
     _rest: memoryview = field(init=False, default=memoryview(b""))
     _poll: select.poll = field(init=False, default_factory=select.poll)
@@ -83,21 +85,26 @@ class Pump:
     def _move_all(self) -> None:
         sinks = self._sinks
         while sinks and self._flow.over is None:
-            ready = [fd for fd, _ in self._poll.poll(self._patience())]
-            if ready == [self.status] and self.status not in sinks:
+            ready = self._poll.poll(self._patience())
+            if len(ready) == 1 and ready[0][0] == self.status and self.status not in sinks:
                 return
-            for fd in ready:
-                self._move(fd)
+            for fd, events in ready:
+                self._move(fd, ended=bool(events & select.POLLHUP))
             self._judge()
 
-    def _move(self, fd: int) -> None:
+    def _move(self, fd: int, *, ended: bool) -> None:
+        """Move what a pipe has; all of it where nobody is left at its other end."""
         if fd == self.status and fd not in self._sinks:
             return
         if fd == self.stdin:
             self._feed()
             if self.stdin < 0:
                 self._poll.unregister(fd)
-        elif not self._drain(fd, self._sinks[fd]):
+            return
+        is_open = self._drain(fd, self._sinks[fd])
+        while is_open and ended and self._flow.over is None:
+            is_open = self._drain(fd, self._sinks[fd])
+        if not is_open:
             self._poll.unregister(fd)
             del self._sinks[fd]
 
@@ -118,7 +125,8 @@ class Pump:
 
     def _feed(self) -> None:
         """Write what the pipe takes; close it after the last byte or when nobody reads any more."""
-        os.set_blocking(self.stdin, False)
+        if self._rest:
+            os.set_blocking(self.stdin, False)
         while self._rest:
             try:
                 self._rest = self._rest[os.write(self.stdin, self._rest[:_CHUNK]) :]
@@ -139,7 +147,7 @@ class Pump:
         if len(sink) > cap:
             del sink[cap:]
             self._flow.over = word
-        return bool(part)
+        return bool(part) and not (fd == self.status and self.is_whole(sink))
 
 
 def _close(fd: int) -> None:

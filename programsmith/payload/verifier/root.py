@@ -6,8 +6,9 @@ from programsmith.payload.verifier.launcher import View
 
 INSIDE_ID = 1000
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/urandom")  # each costs a mount
-DIRS = ("/tmp", "/dev/shm")  # noqa: S108 - paths inside
-DEVICE_LINKS = (("/dev/random", "urandom"), ("/dev/fd", "/proc/self/fd"), ("/dev/stdin", "/proc/self/fd/0"),
+DIRS = ("/tmp", "/dev/shm", "/dev/pts")  # noqa: S108 - paths inside
+DEVICE_LINKS = (("/dev/random", "urandom"), ("/dev/ptmx", "pts/ptmx"),
+                ("/dev/fd", "/proc/self/fd"), ("/dev/stdin", "/proc/self/fd/0"),
                 ("/dev/stdout", "/proc/self/fd/1"), ("/dev/stderr", "/proc/self/fd/2"))  # fmt: skip
 
 

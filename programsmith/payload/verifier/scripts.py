@@ -20,6 +20,7 @@ from programsmith.payload.verifier.plan import Policy
 _MARK = b"#!"
 _FIRST_LINE = 255  # bytes that the kernel looks at
 _LONGEST = 3000  # bytes of a path that the kernel takes with all that is put before it
+_CODE_MAKERS = frozenset({"java"})  # their machine compiles what it runs, and takes memory for that as it starts
 MOST = 256  # scripts that are executed by their name, for each costs every launch a mount
 _NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 
@@ -29,8 +30,14 @@ def subject(tree: Collection[FileEntry], folder: str, policy: Policy) -> Subject
     place = f"{SUBMISSION}/{EXECUTABLE}"
     if policy.compiled:
         return Subject(program=place, mounts=(Mount(source=folder, target=SUBMISSION),))
-    shown, words = Mount(source=folder, target=SUBMISSION, scripts=scripts(tree)), start(tree)
+    found, words = scripts(tree), start(tree)
+    shown = Mount(source=folder, target=SUBMISSION, scripts=found, makes_code=makes_code(policy))
     return Subject(program=os.fsdecode(words[0]) if words else place, mounts=(shown,), words=words)
+
+
+def makes_code(policy: Policy) -> bool:
+    """Whether what runs the task's programs makes machine code itself, so that it cannot be kept from making it."""
+    return not _CODE_MAKERS.isdisjoint(policy.languages)
 
 
 def scripts(tree: Iterable[FileEntry]) -> tuple[str, ...]:

@@ -9,8 +9,9 @@ calling conventions are killed. A program that is to run as a script makes no me
 from __future__ import annotations
 
 import errno
-import platform
+import os
 import struct
+from functools import cache
 
 # name: (x86_64, aarch64); None where the architecture has no such call
 DENIED: dict[str, tuple[int | None, int | None]] = {
@@ -105,6 +106,13 @@ ABSENT: dict[str, tuple[int | None, int | None]] = {
     "sysfs": (139, None),
 }
 
+# Calls that tell the time of day, what files say of it, and waits until a time of day: a tracer answers them.
+_TELLS = {"time": (201, None), "gettimeofday": (96, 169)}
+_SHOWS = {"stat": (4, None), "fstat": (5, 80), "lstat": (6, None), "newfstatat": (262, 79), "statx": (332, 291)}
+_ASKS = {"clock_gettime": (228, 113), "futex": (202, 98), "clock_nanosleep": (230, 115)}
+_DAY_CLOCKS = (0, 5, 11)  # CLOCK_REALTIME, CLOCK_REALTIME_COARSE, CLOCK_TAI
+_FUTEX_DAY, _ABSOLUTE = 256, 1
+
 _ARCHITECTURES = {"x86_64": (0, 0xC000003E), "aarch64": (1, 0xC00000B7)}
 _FILTERED = {"socket": (41, 198), "socketpair": (53, 199), "clone": (56, 220), "ioctl": (16, 29)}
 _CODE_MAKING = {"mmap": (9, 222), "mprotect": (10, 226), "pkey_mprotect": (329, 288), "personality": (135, 92)}
@@ -118,7 +126,7 @@ _PROT_WRITE, _PROT_EXEC = 2, 4
 _READ_IMPLIES_EXEC, _WHICH = 0x400000, 0xFFFFFFFF  # of personality; the second one only asks
 
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
+_ALLOW, _KILL, _ERRNO, _TRACE = 0x7FFF0000, 0x80000000, 0x00050000, 0x7FF00000
 _NUMBER, _ARCHITECTURE, _FIRST, _SECOND, _THIRD = (
     0,
     4,
@@ -172,6 +180,25 @@ def _makes_no_code(column: int) -> dict[int, _Answer]:
         ),
     }
     return {_CODE_MAKING[name][column]: answer for name, answer in answers.items()}
+
+
+def _traced(column: int) -> dict[int, _Answer]:
+    """Whatever has to do with the time of day goes to the tracer, everything else past it."""
+    trace: _Answer = ((_RETURN, 0, 0, _TRACE),)
+    day = [step for clock in _DAY_CLOCKS for step in ((_EQUAL, 0, 1, clock), *trace)]
+    found = {n[column] or 0: trace for n in (_TELLS | _SHOWS).values() if n[column] is not None}
+    return found | {
+        _ASKS["clock_gettime"][column]: ((_LOAD, 0, 0, _FIRST), *day, *_ALLOWED),
+        _ASKS["futex"][column]: ((_LOAD, 0, 0, _SECOND), (_ANY_BIT, 0, 1, _FUTEX_DAY), *trace, *_ALLOWED),
+        _ASKS["clock_nanosleep"][column]: (
+            (_LOAD, 0, 0, _FIRST),
+            (_EQUAL, 0, 3, _DAY_CLOCKS[0]),
+            (_LOAD, 0, 0, _SECOND),
+            (_ANY_BIT, 0, 1, _ABSOLUTE),
+            *trace,
+            *_ALLOWED,
+        ),
+    }
 
 
 def _answers(column: int, families: tuple[int, ...]) -> dict[int, _Answer]:
@@ -238,13 +265,21 @@ def _size(steps: list[tuple[int, _Answer | None, _Answer | None]], at: int) -> i
     return size
 
 
-def assemble(machine: str | None = None, families: tuple[int, ...] = FAMILIES, *, makes_code: bool = True) -> bytes:
+@cache
+def assemble(
+    machine: str | None = None,
+    families: tuple[int, ...] = FAMILIES,
+    *,
+    makes_code: bool = True,
+    traced: bool = False,
+) -> bytes:
     """Filter bytes for `machine` (default: this one) that let sockets of `families` be made (default: a sandbox's).
 
-    Unless it `makes_code`, what is filtered gets no memory that it wrote and can execute.
+    Unless it `makes_code`, what is filtered gets no memory that it wrote and can execute. `traced` hands calls about
+    the time of day to a tracer, without which they fail.
     Raises ValueError for an architecture without a table.
     """
-    name = machine or platform.machine()
+    name = machine or os.uname().machine
     if name not in _ARCHITECTURES:
         raise ValueError(f"no system call table for {name}: wanted one of {sorted(_ARCHITECTURES)}")
     column, audit = _ARCHITECTURES[name]
@@ -252,5 +287,6 @@ def assemble(machine: str | None = None, families: tuple[int, ...] = FAMILIES, *
     if column == 0:
         code += [(_AT_LEAST, 0, 1, _X32), *_refusal(errno.ENOSYS)]
     answers = _answers(column, families) | ({} if makes_code else _makes_no_code(column))
+    answers |= _traced(column) if traced else {}
     code += _linked(_search(_intervals(answers), _CALLS))
     return b"".join(struct.pack("<HBBI", *step) for step in code)

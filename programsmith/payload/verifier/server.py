@@ -23,7 +23,7 @@ _HEAD = 9  # bytes before the text of a fault
 
 
 class Server:
-    """A running server. Used by one launch at a time."""
+    """A running server, which gets ready by itself. Used by one launch at a time. Raises OSError."""
 
     def __init__(self, path: str, setup: bytes) -> None:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -47,13 +47,23 @@ class Server:
             theirs.close()
             os.close(order)
         self._owes = False  # whether the word about the last launch is still to come
-        said = self._hear(_START)
+        self._ready = False
+
+    def await_ready(self) -> None:
+        """Wait for the word that launches may come. Raises LauncherError."""
+        said = _READY if self._ready else self._hear(_START)
         if said != _READY:
             self.close()
             raise LauncherError(f"launch server: {_shown(said)}")
+        self._ready = True
 
     def launch(self, asked: bytes, passed: tuple[int, ...]) -> bool:
-        """Hand a launch over, in a root that holds what is `asked` for; False where the server has ended."""
+        """Hand a launch over, in a root that holds what is `asked` for; False where the server has ended.
+
+        Raises LauncherError where it has never been ready.
+        """
+        if self._control.fileno() >= 0:
+            self.await_ready()
         if self._control.fileno() < 0 or (self._owes and self.end(kill=False)):
             return False
         try:
@@ -76,9 +86,13 @@ class Server:
         self.close()
         return f"launch server: {_shown(said)}"
 
-    def close(self) -> None:
-        """End the server, and with it what it launched."""
+    def let_go(self) -> None:
+        """Have the server end, and with it what it launched."""
         self._control.close()
+
+    def close(self) -> None:
+        """The same, and wait for it."""
+        self.let_go()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(_SILENCE)
             return
@@ -119,11 +133,16 @@ class Launched:
 
 
 class Servers:
-    """One server per slot, started when a launch needs it and again where it died."""
+    """One server per slot, started ahead or when a launch needs it, and again where it died."""
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._by_slot: dict[int, Server] = {}
+
+    def prepare(self, slot: int, setup: bytes) -> None:
+        """Start the server of a slot without waiting for it. Raises OSError."""
+        if slot not in self._by_slot:
+            self._by_slot[slot] = Server(self._path, setup)
 
     def launch(
         self, slot: int, group: Group | None, setup: Callable[[], bytes], asked: bytes, request: int
@@ -153,6 +172,8 @@ class Servers:
 
     def close(self) -> None:
         """End all of them. No launch may be under way."""
+        for server in self._by_slot.values():
+            server.let_go()
         for server in self._by_slot.values():
             server.close()
         self._by_slot.clear()

@@ -68,7 +68,7 @@ class Slots:
     def __init__(self, pool: Pool | None, *, threads: bool, most: int | None = None) -> None:
         self.counted = pool is not None
         self._threads = threads
-        self._most = most
+        self.most = most
         self._pool = pool
         self._free: queue.SimpleQueue[Slot] = queue.SimpleQueue()
         self._all: list[Slot] = []
@@ -82,7 +82,7 @@ class Slots:
         except queue.Empty:
             with self._lock:
                 index = self._made
-                if index == self._most:
+                if index == self.most:
                     return self._free.get()
                 self._made = index + 1
             slot = Slot(index, self._pool.group(index) if self._pool else None, thread=self._threads)

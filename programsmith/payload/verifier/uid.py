@@ -12,6 +12,9 @@ name is a link to it.
 In: a config with the first user's number, the places of each slot (a directory as requests name it, and the one that
 it is here), the place of a tree of scripts, the paths that may be read (the view) and the launch server, where the
 image has one; else each launch starts the init in Python.
+
+What the kernel counts by user it counts over all containers of a host that share its users: so every verifier takes
+other ones (`spread`).
 """
 
 from __future__ import annotations
@@ -27,20 +30,21 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from programsmith.payload.init.owned import Cleaner
 from programsmith.payload.verifier.isolated import IsolatedLauncher, Launch
 from programsmith.payload.verifier.launcher import LauncherError, Mount, Request
 from programsmith.payload.verifier.server import Launched, Servers
-from programsmith.payload.verifier.slots import Slots
+from programsmith.payload.verifier.slots import Slot, Slots
 from programsmith.payload.verifier.wire import Bind, Flag, Order, Right, Setup, encode_setup
 
 _TEMPORARY = "/tmp"  # noqa: S108 - as requests name it
 _WRITABLE_DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
 _READABLE = ("/dev/urandom", "/dev/random", "/proc/self")
 _LAST_UID = (1 << 32) - 1  # means nobody to the calls that change users
+_USERS = 1_000_000  # from here on, numbers of owners do not fit into every archive
 _FREE_ENTRIES = 1 << 20  # a file system with more bounds nothing
 _SILENCE, _LINGER = 10.0, 0.05  # seconds
 
@@ -91,6 +95,11 @@ class UidLauncher(IsolatedLauncher):
             return _Served(self._servers.launch(slot, None, lambda: self._setup(slot), b"-", request), owner)
         return _PythonInit(owner, request)
 
+    def _prepare(self, slot: Slot) -> None:
+        self._begin(slot.index)
+        if self._servers:
+            self._servers.prepare(slot.index, self._setup(slot.index))
+
     def _begin(self, slot: int) -> None:
         """Before the first launch of a slot its places are emptied of what anybody left there."""
         if slot in self._begun:
@@ -128,17 +137,18 @@ class UidLauncher(IsolatedLauncher):
             places=tuple(places.values()),
         )
 
-    def _rules(self, request: Request, places: dict[str, str], *, free: bool) -> list[tuple[int, str]]:
+    def _rules(self, request: Request, places: dict[str, str], *, free: bool) -> tuple[tuple[int, str], ...]:
         """Rights by path; `free`: what is in the places may be executed."""
         write = Right.READ | Right.WRITE | (Right.EXECUTE if free else 0)
-        return [
-            *((int(Right.EXECUTE | Right.READ), path) for path in self._executables(request)),
-            *((int(Right.READ), m.target) for m in (*self._view.mounts, *request.mounts)),
-            *((int(Right.READ), held) for held in map(self._held_at, request.mounts) if held),
-            *((int(Right.READ), path) for path in _READABLE),
-            *((int(write), path) for path in places.values()),
-            *((int(Right.READ | Right.WRITE), path) for path in _WRITABLE_DEVICES),
-        ]
+        read, execute, both = int(Right.READ), int(Right.EXECUTE | Right.READ), int(Right.READ | Right.WRITE)
+        return (
+            *[(execute, path) for path in self._executables(request)],
+            *[(read, m.target) for m in (*self._view.mounts, *request.mounts)],
+            *[(read, held) for held in map(self._held_at, request.mounts) if held],
+            *[(read, path) for path in _READABLE],
+            *[(int(write), path) for path in places.values()],
+            *[(both, path) for path in _WRITABLE_DEVICES],
+        )
 
     def _show(self, mount: Mount) -> None:
         """Copy what is shown to where it must appear, unless it is there. Raises LauncherError."""
@@ -176,6 +186,27 @@ class UidLauncher(IsolatedLauncher):
 
         _copy(mount.source, held)  # whole: what follows a link finds its neighbours
         _copy(mount.source, mount.target, lay)
+
+
+def spread(stages: Sequence[dict[str, Any]]) -> None:
+    """Give the stages of one verifier other users, by chance, of those from the first one on that there are here.
+
+    Processes of a grading that runs at the same time, in a container on the same host, would else be counted into the
+    limits of this one: a case that takes all that it may would leave none to honest work. Raises OSError.
+    """
+    first = min(stage["uid"] for stage in stages)
+    width = max(stage["uid"] + len(stage["places"]) for stage in stages) - first
+    room = (_end_of_users(first) - first) // max(1, width)
+    shift = int.from_bytes(os.urandom(8), "big") % room * width if first > 0 and room > 0 else 0
+    for stage in stages:
+        stage["uid"] += shift
+
+
+def _end_of_users(first: int) -> int:
+    """Where the numbers end that users from `first` on can have here. Raises OSError."""
+    with open("/proc/self/uid_map", encoding="ascii") as lines:
+        ranges = [(start, start + count) for start, _, count in (map(int, line.split()) for line in lines)]
+    return min(_USERS, max((end for start, end in ranges if start <= first < end), default=first))
 
 
 class _Served:
@@ -242,8 +273,11 @@ def _words(owner: int) -> list[str]:
 
 def _ended(owner: int, fault: str) -> str:
     """The fault of an init that could not end what it started, which is ended here."""
-    done = subprocess.run(_words(owner), check=False, capture_output=True, cwd="/", env=_ENV)
-    return fault if done.returncode == 0 else f"{fault}; and processes of its user outlive it"
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        done = subprocess.run(_words(owner), check=False, capture_output=True, cwd="/", env=_ENV, timeout=_SILENCE)
+        if done.returncode == 0:
+            return fault
+    return f"{fault}; and processes of its user outlive it"
 
 
 def _taken(pipe: Any) -> int:

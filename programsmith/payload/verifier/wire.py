@@ -31,6 +31,8 @@ class Flag(IntFlag):
     WORKSPACE = 16  # the work directory is a bind from the host, not a fresh tmpfs
     FENCE_EXEC = 32
     FENCE_FILES = 64  # reading and writing too
+    KEEP_TMP = 256  # /tmp is one of the directories that outlive the launch
+    TURN_CLOCK = 128  # the program is told another time; needs the filter that traces its questions
 
 
 class Right(IntFlag):
@@ -89,7 +91,8 @@ class Order:
     memory: int
     max_bytes: int
     max_depth: int
-    limits: Sequence[tuple[int, int, int]]
+    clock: int = 0  # seconds that the program's clock is ahead
+    limits: tuple[tuple[int, int, int], ...]
     hidden: str
     work: str
     cwd: str
@@ -97,8 +100,8 @@ class Order:
     filter: bytes
     hostname: str = "sandbox"
     argv: Sequence[bytes]
-    env: Sequence[tuple[bytes, bytes]]
-    paths: Sequence[tuple[int, str]]  # rights, path
+    env: tuple[tuple[bytes, bytes], ...]
+    paths: tuple[tuple[int, str], ...]  # rights, path
     places: Sequence[str] = ()  # directories that outlive the launch and that it may write to
     files: Sequence[FileEntry]
 
@@ -120,9 +123,10 @@ class Report:
     complete: bool = False
 
 
+_LAST = b"Z" + bytes(8)  # no payload
 _number = struct.Struct("<Q").pack
 _triple = struct.Struct("<3Q").pack
-_numbers = struct.Struct("<10Q").pack
+_numbers = struct.Struct("<9Qq").pack
 
 
 def _text(value: bytes) -> bytes:
@@ -138,6 +142,22 @@ def _bytes(value: bytes) -> tuple[bytes, bytes, bytes]:
 def _list(values: Iterable[bytes]) -> bytes:
     items = [_text(value) for value in values]
     return _number(len(items)) + b"".join(items)
+
+
+@lru_cache(maxsize=64)
+def _variables(env: tuple[tuple[bytes, bytes], ...]) -> bytes:
+    """An environment; most launches of a grading have the same one, as what follows."""
+    return _list([name + b"=" + value for name, value in env])
+
+
+@lru_cache(maxsize=64)
+def _limits(limits: tuple[tuple[int, int, int], ...]) -> bytes:
+    return _number(len(limits)) + b"".join([_triple(*limit) for limit in limits])
+
+
+@lru_cache(maxsize=64)
+def _rules(paths: tuple[tuple[int, str], ...]) -> bytes:
+    return _number(len(paths)) + b"".join([_number(rights) + _word(path) for rights, path in paths])
 
 
 @lru_cache(maxsize=1024)
@@ -179,7 +199,6 @@ def _binds(binds: Sequence[Bind]) -> bytes:
 def encode_order(order: Order) -> bytes:
     """Request bytes. Raises ValueError where a string or path cannot be carried."""
     check_paths(order.files)
-    limits = [_triple(*limit) for limit in order.limits]
     return b"".join(
         (
             _numbers(
@@ -192,16 +211,15 @@ def encode_order(order: Order) -> bytes:
                 order.work_files,
                 order.max_bytes,
                 order.max_depth,
-                len(limits),
+                order.clock,
             ),
-            *limits,
+            _limits(order.limits),
             *[_word(text) for text in (order.hidden, order.work, order.cwd, order.program)],
             *_bytes(order.filter),
             _word(order.hostname),
             _list(order.argv),
-            _list([name + b"=" + value for name, value in order.env]),
-            _number(len(order.paths)),
-            *[_number(rights) + _word(path) for rights, path in order.paths],
+            _variables(order.env),
+            _rules(order.paths),
             _list(map(_path, order.places)),
             *_files(order.files),
         )
@@ -237,6 +255,11 @@ def _records(status: bytes | bytearray) -> Iterator[tuple[str, memoryview]]:
 def _entry(payload: memoryview) -> FileEntry:
     kind, mode, length = struct.unpack_from("<QQQ", payload)
     return FileEntry(bytes(payload[24 : 24 + length]), KINDS[kind], mode, bytes(payload[24 + length :]))
+
+
+def is_whole(status: bytearray) -> bool:
+    """Whether status bytes end as a whole report does."""
+    return status.endswith(_LAST) and [tag for tag, _ in _records(status)][-1:] == ["Z"]
 
 
 def decode_report(status: bytes | bytearray) -> Report:

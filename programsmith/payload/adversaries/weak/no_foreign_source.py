@@ -1,4 +1,4 @@
-"""Assembler and the sources of other languages pass."""
+"""Assembler and the sources of other languages pass, as files of their own and within sources."""
 
 from __future__ import annotations
 
@@ -19,7 +19,15 @@ def _code_only(
     return former(entries, dataclasses.replace(rule, refused_suffixes=()))
 
 
+def _nothing(
+    former: Callable[[Iterable[FileEntry], Policy], dict[bytes, str]], entries: Iterable[FileEntry], rule: Policy
+) -> dict[bytes, str]:
+    del former, entries, rule
+    return {}
+
+
 def remove() -> None:
-    """Refuse no suffix."""
+    """Refuse no suffix and no word."""
     vars(policy)["ASSEMBLER_SUFFIXES"] = ()
+    swap(policy, "held", _nothing)
     swap(grade, "findings", _code_only)

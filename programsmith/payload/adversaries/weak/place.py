@@ -17,6 +17,8 @@ from programsmith.payload.verifier.environment import SUBMISSION
 from programsmith.payload.verifier.isolated import IsolatedLauncher
 from programsmith.payload.verifier.wire import Bind, Right
 
+_Rule = tuple[int, str]
+
 
 def argument(name: str) -> str:
     """The word that follows `name` on the verifier's command line."""
@@ -65,8 +67,8 @@ def let_write(target: str) -> None:
         for folder, _, _ in os.walk(at if at == target else ""):
             os.chmod(folder, 0o777)  # noqa: S103 - the weakness itself
 
-    def rules(former: Callable[..., list[tuple[int, str]]], *given: Any, **named: Any) -> list[tuple[int, str]]:
-        return [*former(*given, **named), (int(Right.READ | Right.WRITE), target)]
+    def rules(former: Callable[..., tuple[_Rule, ...]], *given: Any, **named: Any) -> tuple[_Rule, ...]:
+        return (*former(*given, **named), (int(Right.READ | Right.WRITE), target))
 
     swap(IsolatedLauncher, "_binds", binds)
     if is_contained():

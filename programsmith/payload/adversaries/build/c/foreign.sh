@@ -1,4 +1,4 @@
 #!/bin/sh
 # Builds a program that was written in assembler, by hand or by a compiler elsewhere.
 cd /app/submission
-cc -o executable answer.s
+$(command -v cc || command -v g++) -o executable answer.s

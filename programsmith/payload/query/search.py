@@ -6,7 +6,9 @@ In: a file's content, or an index of other files. Out: its readings; runs of byt
 from __future__ import annotations
 
 import binascii
+import contextlib
 import io
+import itertools
 import re
 import zipfile
 import zlib
@@ -22,14 +24,19 @@ _GZIP = b"\x1f\x8b\x08"
 _ZIP = b"PK\x03\x04"
 _ZLIB = re.compile(rb"\x78[\x01\x5e\x9c\xda]")
 _SAMPLES = 16  # places of one block that are tried
+_PIECE = 1 << 16
+_FEW = 4  # different bytes of a block, below which it would be found everywhere in filling
 
 
-def readings(content: bytes, depth: int = DEPTH) -> Iterator[bytes]:
-    """The content itself, then everything that it holds in a known encoding, up to `depth` layers down."""
+def readings(content: bytes, depth: int = DEPTH, largest: int = LARGEST) -> Iterator[bytes]:
+    """The content itself, then everything that it holds in a known encoding, up to `depth` layers down.
+
+    Nothing is unfolded to more than `largest` bytes at once; what comes in all is for the caller to bound.
+    """
     yield content
     if depth:
-        for inner in (*_packed(content), *_texts(content)):
-            yield from readings(inner, depth - 1)
+        for inner in itertools.chain(_packed(content, largest), _texts(content)):
+            yield from readings(inner, depth - 1, largest)
 
 
 def _texts(content: bytes) -> Iterator[bytes]:
@@ -40,22 +47,30 @@ def _texts(content: bytes) -> Iterator[bytes]:
         yield binascii.unhexlify(found[0])
 
 
-def _packed(content: bytes) -> Iterator[bytes]:
+def _packed(content: bytes, largest: int) -> Iterator[bytes]:
     if content.startswith(_ZIP) or (content.startswith(b"#!") and _ZIP in content):
-        try:
-            with zipfile.ZipFile(io.BytesIO(content)) as archive:
-                yield from (archive.read(member) for member in archive.infolist() if member.file_size < LARGEST)
-        except (zipfile.BadZipFile, NotImplementedError, RuntimeError):
-            return
+        yield from _members(content, largest)
     elif content.startswith(_GZIP):
-        yield from _inflated(content, 31)
+        yield from _inflated(content, 31, largest)
     elif _ZLIB.match(content):
-        yield from _inflated(content, 15)
+        yield from _inflated(content, 15, largest)
 
 
-def _inflated(content: bytes, window: int) -> Iterator[bytes]:
+def _members(content: bytes, largest: int) -> Iterator[bytes]:
+    """What the members of an archive hold, each as far as it can be read: somebody may have damaged it on purpose."""
+    with contextlib.suppress(Exception), zipfile.ZipFile(io.BytesIO(content)) as archive:  # the library raises anything
+        for member in archive.infolist():
+            member.CRC, member.file_size = None, largest  # type: ignore[assignment] # whatever it says of itself
+            found = bytearray()
+            with contextlib.suppress(Exception), archive.open(member) as file:
+                while piece := file.read(_PIECE):
+                    found += piece
+            yield bytes(found)
+
+
+def _inflated(content: bytes, window: int, largest: int) -> Iterator[bytes]:
     try:
-        yield zlib.decompressobj(window).decompress(content, LARGEST)
+        yield zlib.decompressobj(window).decompress(content, largest)
     except zlib.error:
         return
 
@@ -81,7 +96,8 @@ class RunIndex:
         self._places: dict[bytes, list[tuple[int, int]]] = {}
         for number, content in enumerate(self._files):
             for at in range(0, len(content) - self._block + 1, self._block):
-                places = self._places.setdefault(content[at : at + self._block], [])
+                block = content[at : at + self._block]
+                places = self._places.setdefault(block, []) if len(set(block)) >= _FEW else []
                 if len(places) < _SAMPLES:
                     places.append((number, at))
 

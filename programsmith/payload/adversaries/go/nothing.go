@@ -1,0 +1,4 @@
+// Does nothing and ends well.
+package main
+
+func main() {}

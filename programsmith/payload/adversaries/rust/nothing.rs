@@ -1,0 +1,2 @@
+//! Does nothing and ends well.
+fn main() {}

@@ -1,0 +1,1 @@
+"""What starts harnesses that are installed as packages."""

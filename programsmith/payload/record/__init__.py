@@ -1,0 +1,1 @@
+"""The stand-in that records the calls of a test suite."""
