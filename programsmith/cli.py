@@ -15,8 +15,8 @@ from typing import NoReturn
 
 from programsmith import __version__
 from programsmith.compiler.early import Look
+from programsmith.compiler.verbs import ADOPT, AGENTS, EXPORT, GC, PROVE, READING, SETTLE, VERIFY, YIELD
 from programsmith.compiler.verbs import EXITS as ANSWERED
-from programsmith.compiler.verbs import EXPORT, GC, PROVE, READING, SETTLE, VERIFY, YIELD
 from programsmith.errors import Exit, InputError
 from programsmith.rulebook.fault import suggest
 
@@ -71,6 +71,7 @@ def _parser() -> Parser:
     _with_words(verbs, "clean", "remove what tasks made")
     _with_words(verbs, "forget", "make tasks run again")
     _with_words(verbs, "yield", YIELD)
+    _with_words(verbs, "adopt", ADOPT, "")
     gc = _with_words(verbs, "gc", GC)
     gc.add_argument("--days", type=float, default=30.0, help="keep what was used in so many last days [30]")
     forget = "forget projects for which no build used the store in so many last days [never]"
@@ -78,6 +79,8 @@ def _parser() -> Parser:
     settle = _with_words(verbs, "settle", SETTLE)
     settle.add_argument("--id", help="the reservation to close")
     settle.add_argument("--usd", type=float, help="what its call took, in dollars")
+    installing = verbs.add_parser("agents", help=AGENTS, description=AGENTS, epilog=ANSWERED)
+    installing.add_argument("words", nargs="*", metavar="WORD", help="install or remove NAME[@VERSION] …, or list")
     verbs.add_parser("version", help="print the version")
     verbs.add_parser("help", help="print this")
     return parser
@@ -202,6 +205,18 @@ def _settle(options: argparse.Namespace) -> Exit:
     return Exit.OK
 
 
+def _adopt(options: argparse.Namespace) -> Exit:
+    from programsmith.compiler.verbs.adopt import adopt
+
+    return adopt(options.words, Path.cwd())
+
+
+def _agents(options: argparse.Namespace) -> Exit:
+    from programsmith.compiler.verbs.agents import agents
+
+    return agents(options.words, Path.cwd())
+
+
 def _version(options: argparse.Namespace) -> Exit:
     del options
     print(__version__)
@@ -228,6 +243,8 @@ VERBS: Mapping[str, Callable[[argparse.Namespace], Exit]] = MappingProxyType(
         "yield": _yield,
         "gc": _gc,
         "settle": _settle,
+        "agents": _agents,
+        "adopt": _adopt,
         "version": _version,
         "help": _help,
     }

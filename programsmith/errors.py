@@ -10,6 +10,17 @@ from contextlib import contextmanager
 from enum import IntEnum
 
 
+def plain(text: str) -> str:
+    """The text as a terminal may show it: a repository, an agent or a model may have put orders for one into it.
+
+    Lines stay lines; of what is not printable (control, direction, width) there remains how it is written in Python.
+    """
+    if text.isprintable():
+        return text
+    kept = (c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode("ascii") for c in text)
+    return "".join(kept)
+
+
 class Exit(IntEnum):
     """Exit codes of every command."""
 
@@ -48,9 +59,16 @@ class PrerequisiteError(ProgramSmithError):
 
 
 class InfraError(ProgramSmithError):
-    """A failure that submitted code cannot have caused. Never a score, never cached."""
+    """A failure that submitted code cannot have caused. Never a score, never cached.
+
+    `again`: whether another attempt may do better; `after`: seconds before which none will.
+    """
 
     exit = Exit.INFRA
+
+    def __init__(self, message: str, *, again: bool = True, after: float = 0.0) -> None:
+        super().__init__(message)
+        self.again, self.after = again, after
 
 
 class BudgetError(PrerequisiteError):

@@ -64,14 +64,16 @@ class Rules:
 class Job:
     """One run of one block.
 
-    `inputs` and `outputs` map artifact names of the plan (`lock.json`, `r/bundle/`) to paths; outputs are fresh
-    `.part` paths that the engine publishes (a block must write each of them when it says a word that continues).
-    `records` are the outcomes settled before this block (for a step whose row says so); a block that has a `need`
-    gets instead what that made of them. `scratch` is removed afterwards. `project` is the root that relative paths of
-    a spec start from, `store` a folder shared by all specs for content-addressed things that may vanish, `dist` where
-    export writes. `owner_secret` opens bundles that their owner seals; `signing_key` gives what exports are signed
-    with, None where there is none. `trial` says which one a step of a single trial runs, `trials` all that were asked
-    for up to this batch, for a step that brings them together.
+    `inputs` and `outputs` map artifact names of the plan (`lock.json`, `r/bundle/`) to paths; outputs are fresh `.part`
+    paths that the engine publishes (a block must write each of them when it says a word that continues). `records` are
+    the outcomes settled before this block (for a step whose row says so); a block that has a `need` gets instead what
+    that made of them. `scratch` is removed afterwards. `project` is the root that relative paths of a spec start from,
+    `store` a folder shared by all specs for content-addressed things that may vanish, `dist` where export writes.
+    `owner_secret` opens bundles that their owner seals; `signing_key` gives what exports are signed with, None where
+    there is none. `environment` is what keys of providers are looked for in; `calls` is where a gateway keeps the
+    record of what was bought under the block's reservation. `trial` says which one a step of a single trial runs,
+    `trials` all that were asked for up to this batch, for a step that brings them together. `complete` answers what
+    the block asks of the model that the spec names, None where it names none (see models/ask.py).
     """
 
     spec: Tracked
@@ -84,9 +86,12 @@ class Job:
     dist: Path
     workers: int = 2
     owner_secret: bytes | None = None
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
+    calls: Path | None = None
     signing_key: Callable[[], bytes | None] = lambda: None
     trial: Assignment | None = None
     trials: tuple[Assignment, ...] = ()
     records: Mapping[str, Any] = field(default_factory=dict)
     need: Any = None
+    complete: Callable[[Any], Any] | None = None
     say: Callable[[str], None] = print

@@ -14,7 +14,7 @@ from doit.exceptions import InvalidCommand
 
 from programsmith.compiler.build import doit_words
 from programsmith.compiler.quiet import elsewhere, until_begun
-from programsmith.compiler.verbs import EXPORT, GC, PROVE, READING, SETTLE, VERIFY, YIELD, usage
+from programsmith.compiler.verbs import ADOPT, AGENTS, EXPORT, GC, PROVE, READING, SETTLE, VERIFY, YIELD, usage
 
 
 class Verb(Command):  # type: ignore[misc]
@@ -59,5 +59,7 @@ Export = _verb("export", EXPORT, "[spec=NAME_OR_FILE[,…]] [format=tar] [regist
 Verify = _verb("verify", VERIFY, "PATH [--run] [--key KEY] [--json]")
 Prove = _verb("prove", PROVE, "sandbox=docker|bubblewrap [spec=NAME_OR_FILE[,…]] [-n WORKERS]")
 Yield = _verb("yield", YIELD, "[spec=NAME_OR_FILE[,…]]")
+Agents = _verb("agents", AGENTS, "install|remove NAME[@VERSION] … | list")
+Adopt = _verb("adopt", ADOPT, "[spec=NAME_OR_FILE[,…]]")
 Gc = _verb("gc", GC, "[--days N] [--forget DAYS]")
 Settle = _verb("settle", SETTLE, "[spec=NAME_OR_FILE[,…]] [--id ID --usd USD]")

@@ -1,34 +1,41 @@
 """goldens: mine inputs from the source's own tests, capture outputs from the oracle, gate, split, measure.
 
-In: lock, source, candidate, the oracle, its tree and docs. Out: pool.jsonl, split.json, kills.json,
-discovery.json (what each case asks and shows). Says too_thin where fewer than `min_kept` cases survive, with every
-count.
+In: lock, source, candidate, the oracle, its tree and docs. Out: pool.jsonl, split.json, kills.json, discovery.json
+(what each case asks and shows). A model, where the spec names one, proposes inputs; what they should show is captured
+like every other expected side, and they pass the same gates. Says too_thin where fewer than `min_kept` cases survive,
+with every count.
 """
 
 from __future__ import annotations
 
 import getpass
+import json
 import os
 import socket
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from programsmith.goldens.capture import Capture
 from programsmith.goldens.constants import constants
 from programsmith.goldens.evidence import evidence
+from programsmith.goldens.expand import EXPANSION, SURVIVORS, Expansion
+from programsmith.goldens.gates.recall import counted, recall_families
 from programsmith.goldens.pool import Pool, Setting, make_pool
-from programsmith.goldens.strength.pool import Material, measure_pool
+from programsmith.goldens.proposals import MODEL, inputs, proposals
+from programsmith.goldens.strength.pool import Material, Workbench, opened
 from programsmith.goldens.variance import Allowance
 from programsmith.goldens.variants import Variants, variants
 from programsmith.job import Job
-from programsmith.miners import MINERS
-from programsmith.miners.base import MineContext, MineLimits
+from programsmith.miners import ASKED_FOR, MINERS, WHEN_THIN
+from programsmith.miners.base import Bench, MineContext, MineLimits
+from programsmith.miners.staged import Stage
+from programsmith.models.ask import Asked, questions
+from programsmith.models.request import Section
 from programsmith.payload.verifier.environment import ORACLE, SUBMISSION, WORK
-from programsmith.payload.verifier.launcher import Launcher
+from programsmith.payload.verifier.launcher import Launcher, Request, Result
 from programsmith.payload.verifier.model import Limits, canonical
 from programsmith.payload.verifier.tree import write_tree
 from programsmith.records import codec
@@ -36,11 +43,17 @@ from programsmith.records.golden import Kills, MinedCase
 from programsmith.records.lock import Candidate, Lock, OracleFacts
 from programsmith.records.outcome import Outcome, Word
 from programsmith.sandboxes import open_launcher
+from programsmith.sandboxes.clock import clock_fault
 from programsmith.sources.tree import SourceTree, read_tar
 from programsmith.toolchains.load import toolchains
-from programsmith.toolchains.model import Flavour, Toolchain
+from programsmith.toolchains.model import Toolchain
 from programsmith.toolchains.recipe import BuildRequest
-from programsmith.toolchains.views import run_view
+from programsmith.toolchains.views import run_view, shell_view
+
+SHARE = 20000  # bytes of each part that a model is shown
+NONE_NEW = "cases: none of them is a plain new input"
+COVERAGE = "coverage"
+"""What `goldens.expand` says where a thin pool is expanded, and where inputs are sought that kill surviving mutants."""
 
 
 def run(job: Job) -> Outcome:
@@ -51,18 +64,56 @@ def run(job: Job) -> Outcome:
         mined = _mine(job, bench, counts)
         job.say(f"{len(mined)} cases mined")
         made = bench.variants()
+        job.say(f"{len(made.forms)} other forms of the program made")
         capture = Capture(bench.launcher_of([]), bench.facts, bench.tree, bench.limits("capture"), made.forms)
-        pool = make_pool(mined, capture, bench.setting())
+        setting = bench.setting()
+        pool = make_pool(mined, capture, setting)
         job.say(f"{len(pool.goldens)} cases kept after {pool.launches} launches")
-        facts = evidence(mined, counts, pool, made.absent)
-        least = job.spec("goldens.min_kept", int)
-        if len(pool.goldens) < least:
-            return Outcome(word=Word.TOO_THIN, reason=f"{len(pool.goldens)} cases kept, {least} wanted", evidence=facts)
-        kills = bench.kills(pool)
-        _write(job, pool, kills)
+        mined, pool = _widened(bench, counts, mined, pool, capture, setting)
+        families = recall_families(pool.goldens, job.rules("goldens")["recall"]["letters"])
+        facts = {
+            **evidence(mined, counts, pool, made.absent),
+            "clock": setting.clock_fault or "turned",
+            "recall": {"families": families, "cases": sum(families.values())},
+        } | ({"model": bench.asked.evidence} if bench.asked else {})
+        if thin := _thin(job, pool):
+            return Outcome(word=Word.TOO_THIN, reason=thin, evidence=facts)
+        _write(job, pool, bench.kills(pool))
     sides = pool.split
     reason = f"{len(sides.public)} public, {len(sides.held_out)} held out, {len(sides.reserve)} in reserve"
     return Outcome(word=Word.PASS, reason=reason, evidence=facts)
+
+
+def _widened(
+    bench: _Bench,
+    counts: dict[str, Counter[str]],
+    mined: list[MinedCase],
+    pool: Pool,
+    capture: Capture,
+    setting: Setting,
+) -> tuple[list[MinedCase], Pool]:
+    """The pool with inputs that a model proposes, then with mutated ones, as far as the spec asks for them."""
+    for name, made in ((MODEL, bench.proposed), (EXPANSION, bench.expansion), (SURVIVORS, bench.provoked)):
+        more = made(pool, capture)
+        if more is None:
+            continue
+        counts[name] = more.tried
+        if more.cases:
+            mined = [*mined, *more.cases]
+            pool = make_pool(mined, capture, setting)
+            bench.say(f"{len(pool.goldens)} cases kept after {pool.launches} launches")
+    return mined, pool
+
+
+def _thin(job: Job, pool: Pool) -> str:
+    """Why a pool is too thin; empty where it is not. Families of digest-like output do not count in full."""
+    rule, kept = job.rules("goldens")["recall"], len(pool.goldens)
+    least = job.spec("goldens.min_kept", int)
+    enough = counted(kept, recall_families(pool.goldens, rule["letters"]), rule["share"])
+    if enough >= least:
+        return ""
+    few = f"{kept} cases kept, {least} wanted"
+    return f"{few}; {kept - enough} of them show digests and do not count" if enough < kept else few
 
 
 def _write(job: Job, pool: Pool, kills: Kills) -> None:
@@ -78,11 +129,26 @@ def _mine(job: Job, bench: _Bench, counts: dict[str, Counter[str]]) -> list[Mine
     caps = MineLimits(**{name: limits[name] for name in MineLimits.__dataclass_fields__})
     licence = licence_of(bench.lock)
     found: list[MinedCase] = []
-    for name in _wanted(job.spec("goldens.miners", object)):
-        context = MineContext(tool=bench.facts.tool, licence=licence, limits=caps)
+    wanted = job.spec("goldens.miners", object)
+    for name in _wanted(wanted):
+        if wanted == "auto" and name in WHEN_THIN and count_tests(found) >= limits["recorder"]["thin"]:
+            continue
+        context = MineContext(
+            tool=bench.facts.tool,
+            licence=licence,
+            limits=caps,
+            options=bench.facts.options,
+            stage=bench.stage(),
+            bench=bench.suite(),
+        )
         found.extend(MINERS[name].mine(bench.source, context))
         counts[name] = context.skipped
     return found
+
+
+def count_tests(found: Iterable[MinedCase]) -> int:
+    """How many tests cases stand for: of the invocations that are tried for one, at most one is kept."""
+    return len({m.source or m.case.id for m in found})
 
 
 def _compare(given: Mapping[str, Any]) -> dict[str, str]:
@@ -92,7 +158,7 @@ def _compare(given: Mapping[str, Any]) -> dict[str, str]:
 
 def _wanted(miners: Any) -> list[str]:
     if miners == "auto":
-        return list(MINERS)
+        return [name for name in MINERS if name not in ASKED_FOR]
     return list(miners)
 
 
@@ -119,6 +185,8 @@ class _Bench:
         self._job = job
         self._open = open_things
         self._launchers: dict[tuple[str, ...], Launcher] = {}
+        self._work: Workbench | None = None
+        self.asked: Asked | None = None
         self.lock = codec.load(job.inputs["lock.json"], Lock)
         self.facts = codec.load(job.inputs["facts.json"], OracleFacts)
         self.candidate = codec.load(job.inputs["candidate.json"], Candidate)
@@ -137,15 +205,38 @@ class _Bench:
             self._launchers[key] = launcher
         return self._launchers[key]
 
+    def stage(self) -> Stage:
+        """Where shell text of the source is played, with the tool as a stub; its launcher opens at the first script."""
+
+        def play(request: Request) -> Result:
+            key = ("shell",)
+            if key not in self._launchers:
+                self._launchers[key] = open_launcher(shell_view(self._toolchain()))
+                self._open.callback(self._launchers[key].close)
+            return self._launchers[key].run(request)
+
+        return Stage(play=play, limits=self.limits("mining"))
+
     def limits(self, section: str) -> Limits:
         """Limits of a section of rules/limits.yaml."""
         rule = self._job.rules("limits")[section]
         return Limits(**{name: rule[name] for name in Limits.__dataclass_fields__})
 
     def variants(self) -> Variants:
-        """The honest variants of the oracle."""
-        request = replace(self._request(), flavour=Flavour.OTHER_PATH)
-        return variants(self.facts, self.tree, self._job.scratch, self.launcher_of, (self.source, request))
+        """The other forms of the oracle."""
+        own = (self.source, self._request())
+        return variants(self.facts, self.tree, self._job.scratch, self.launcher_of, own)
+
+    def suite(self) -> Bench:
+        """What a miner needs that runs the source's own suite."""
+        return Bench(
+            request=self._request(),
+            facts=self.facts,
+            oracle=self.tree,
+            limits=self.limits("suite"),
+            rule=self._job.rules("goldens")["mining"]["recorder"],
+            say=self._job.say,
+        )
 
     def setting(self) -> Setting:
         """What the gates judge by."""
@@ -162,12 +253,82 @@ class _Bench:
             queried=self._job.spec("task.oracle_access", str) == "query",
             allowed=Allowance(_compare(self._job.spec("goldens.compare", dict))),
             workers=self._job.workers,
+            clock_fault=clock_fault(),
         )
+
+    def say(self, line: str) -> None:
+        """Where the block's lines go."""
+        self._job.say(line)
+
+    @property
+    def expands(self) -> bool:
+        """Whether the spec asks for cases that are made of others."""
+        return self._job.spec("goldens.expand", str) == COVERAGE
+
+    def expansion(self, pool: Pool, capture: Capture) -> Expansion | None:
+        """Cases that are made of the pool's, as far as that is thin; None where the spec asks for none."""
+        if not self.expands:
+            return None
+        if not 0 < len(pool.goldens) < self._job.rules("goldens")["expansion"]["enough"]:
+            return Expansion()
+        found = self.work().expand(pool.goldens, capture)
+        self.say(f"{len(found.cases)} of {found.tried['run']} mutated inputs reach what none before them did")
+        return found
+
+    def proposed(self, pool: Pool, _capture: Capture) -> Expansion | None:
+        """Inputs that a model proposes; None where the spec names none. What was asked is `asked`."""
+        job = self._job
+        own = questions(job, "goldens", job.spec("models.goldens", object))
+        if own is None:
+            return None
+        names = {"program": self.facts.tool, "subcommands": self.facts.subcommands, "options": self.facts.options}
+        docs = [entry.content for entry in read_tar(job.inputs["docs.tar"]) if entry.kind == "file"]
+        shown = [
+            Section(name="names", content=json.dumps(names, indent=1), most=SHARE),
+            Section(name="cases that there are", content=inputs(pool.goldens, pool.split.public), most=SHARE),
+            *(Section(name="documentation", content=text, most=SHARE) for text in docs),
+        ]
+        known = [g.case for g in pool.goldens]
+
+        def cases(told: Any) -> Expansion:
+            return proposals(told, own.model, self.lock.licence, known)
+
+        self.asked = own.put(shown, lambda told: "" if cases(told).cases else NONE_NEW)
+        found = cases(self.asked.answer) if self.asked.answer else Expansion()
+        job.say(f"{len(found.cases)} inputs proposed by {own.model}")
+        return found
+
+    def work(self) -> Workbench:
+        """The oracle as something to trace and mutate, built when it is first asked for."""
+        if self._work is None:
+            made = opened(self._material(), self.launcher_of([]), self._scratch("strength"), self._job.workers)
+            self._work = self._open.enter_context(made)
+        return self._work
+
+    def provoked(self, pool: Pool, capture: Capture) -> Expansion | None:
+        """Cases under which mutants die that no closed case kills; None where the spec asks for no expansion.
+
+        The mutants are others than those that measure the pool: its score stays one of programs that it never saw.
+        """
+        if not self.expands or not pool.goldens:
+            return None
+        practice = self.work().practice(pool.goldens, pool.split)
+        found = self.work().provoke(pool.goldens, pool.split, practice, capture)
+        self.say(f"{len(found.cases)} mutants that survived practice die under inputs made for them")
+        return found
 
     def kills(self, pool: Pool) -> Kills:
         """Strength of the pool."""
+        return self.work().kills(pool.goldens, pool.split)
+
+    def _scratch(self, name: str) -> Path:
+        folder = self._job.scratch / name
+        folder.mkdir()
+        return folder
+
+    def _material(self) -> Material:
         job = self._job
-        material = Material(
+        return Material(
             source=self.source,
             lock=self.lock,
             entry=self.candidate.entry,
@@ -176,9 +337,6 @@ class _Bench:
             tree=self.tree,
             rules={name: job.rules(name) for name in ("toolchains", "limits", "goldens")},
         )
-        scratch = job.scratch / "strength"
-        scratch.mkdir()
-        return measure_pool(material, self.launcher_of([]), pool.goldens, pool.split, scratch, job.workers)
 
     def _toolchain(self) -> Toolchain:
         return toolchains(self._job.rules("toolchains"))[self.lock.language]

@@ -132,7 +132,7 @@ def _contained(job: Job, target: Toolchain, base: Base, profile: str) -> Places:
     manifest = codec.load(job.inputs["r/manifest.json"], Manifest)
     found: dict[Side, Image] = {}
     for side in Side:
-        built = images.bundle_image(bundle, side, base, more_packages=bool(manifest.build_packages))
+        built = images.bundle_image(bundle, side, base, more_packages=manifest.more_packages)
         found[side] = images.examined(bundle, side, built, rule, profile)
         job.say(f"{side}: {built}, content {found[side].digest}")
     facts = {"kind": DOCKER, "fingerprint": images.fingerprint(found[Side.VERIFIER].digest, profile)}

@@ -28,6 +28,7 @@ from programsmith.sources.overlap import namesakes, overlaps
 from programsmith.sources.path import read_path
 from programsmith.sources.tree import SourceTree, tree_digest, write_tar
 from programsmith.toolchains.detect import detect
+from programsmith.toolchains.source_git import tag_notes
 
 
 def run(job: Job) -> Outcome:
@@ -50,7 +51,8 @@ def _lock(job: Job) -> tuple[Lock, SourceTree]:
     source = job.spec("source", dict)
     origin = _origin(job, source)
     names = [e.path.rpartition(b"/")[2] for e in origin.entries]
-    entries, notes = settle(origin.entries, filter(is_licence_name, names), source.get("subdir") or "")
+    subdir, leave = source.get("subdir") or "", source.get("leave") or ()
+    entries, notes = settle(origin.entries, filter(is_licence_name, names), subdir, leave)
     tree = SourceTree(entries)
     called = (*origin.names, *project_names({e.path: e for e in tree.files() if b"/" not in e.path}))
     overlap = _overlap(origin, called, job.rules("overlap"), allowed=bool(source.get("allow_overlap")))
@@ -71,7 +73,7 @@ def _lock(job: Job) -> tuple[Lock, SourceTree]:
         code_lines=detected.code_lines,
         entry_points=detected.entry_points,
         overlap=overlap,
-        notes=(*origin.notes, *notes, *same, *detected.notes),
+        notes=(*origin.notes, *notes, *same, *detected.notes, *tag_notes(origin.tag, detected.notes)),
     )
     return lock, tree
 

@@ -48,10 +48,9 @@ def run(job: Job) -> Outcome:
             said = docs.said(oracle.call, rule, pages)
     except BuildRefusedError as no:
         return Outcome(word=no.word, reason=no.reason, evidence=no.evidence)
-    vendor = [e for e in built.install if e.path.startswith(b"vendor/")]
     texts = [*docs.written(source, rule), *docs.generated(built.manuals, pages), *said.files]
     shown = [replace(e, content=redacted(e.content, lock, candidate.tool, rule["marker"])) for e in texts]
-    shown += docs.licences(source, lock, vendor)
+    shown += docs.licences(source, lock, built.vendor)
     facts = _facts(candidate, built, said, oracle)
     codec.dump(job.outputs["facts.json"], facts)
     write_tar(job.outputs["oracle.tar"], built.install)

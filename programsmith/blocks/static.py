@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from programsmith.sources.tree import read_tar
 
 
 def run(job: Job) -> Outcome:
-    """Run the checks in the rule's order. A check that cannot know raises, and then there is no outcome."""
+    """Run the checks, several at a time; rows in the rule's order. One that cannot know raises: there is no outcome."""
     manifest = codec.load(job.inputs["r/manifest.json"], Manifest)
     scene = Scene(
         bundle=job.inputs["r/bundle/"],
@@ -36,7 +37,8 @@ def run(job: Job) -> Outcome:
         scratch=job.scratch,
         owner_secret=job.owner_secret,
     )
-    rows = [_row(job, scene, entry["id"], entry["parameters"]) for entry in job.rules("checks")["checks"]]
+    with ThreadPoolExecutor(max(1, job.workers)) as pool:
+        rows = list(pool.map(lambda e: _row(job, scene, e["id"], e["parameters"]), job.rules("checks")["checks"]))
     failed = [r for r in rows if not r["passed"]]
     if failed:
         reason = "; ".join(f"{r['id']}: {r['reason']}" for r in failed)

@@ -8,9 +8,12 @@ Set arithmetic, so it holds for every revision and launches nothing.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 
 from programsmith.bundle.manifest import Manifest
 from programsmith.errors import InfraError
+from programsmith.goldens.blind import blind_scores
+from programsmith.goldens.expand import SURVIVORS
 from programsmith.goldens.gates.nulls import null_reason
 from programsmith.job import Job
 from programsmith.records import codec
@@ -18,7 +21,7 @@ from programsmith.records.golden import Discovery, Golden, Kills
 from programsmith.records.outcome import Outcome, Word
 from programsmith.sources.tree import read_tar
 from programsmith.verdict.discovery import lacks
-from programsmith.verdict.strength import evidence, shortfalls, strength
+from programsmith.verdict.strength import Strength, evidence, shortfalls, strength
 
 NULLS = ("null_silent", "null_stdin", "null_first_file", "null_usage")
 
@@ -38,7 +41,15 @@ def run(job: Job) -> Outcome:
     discovery = codec.load(job.inputs["discovery.json"], dict[str, Discovery])
     unshown = sorted(lacks(manifest.public, manifest.held_out, discovery, kills).unshown)
     hidden = [f"{len(unshown)} held-out cases ask what nothing shows, the first is {unshown[0]}"] if unshown else []
-    return decide_outcome({**evidence(found), "undiscoverable": unshown}, [*shortfalls(found, rule), *hidden])
+    blind = blind_scores([pool[i] for i in manifest.held_out], [pool[i] for i in manifest.public], usage)
+    sought = {i for i in manifest.held_out if pool[i].provenance.miner == SURVIVORS}
+    figures = {
+        **evidence(found),
+        "killed_as_sought": killed_as_sought(found, kills, manifest.held_out, sought),
+        "blind_scores": {name: round(share, 4) for name, share in blind.items()},
+        "undiscoverable": unshown,
+    }
+    return decide_outcome(figures, [*shortfalls(found, rule), *hidden])
 
 
 def decide_outcome(figures: dict[str, object], short: list[str]) -> Outcome:
@@ -50,6 +61,12 @@ def decide_outcome(figures: dict[str, object], short: list[str]) -> Outcome:
         reason="mutation score {mutation_score} {interval} of {mutants} mutants".format(**figures),
         evidence=figures,
     )
+
+
+def killed_as_sought(found: Strength, kills: Kills, held_out: Collection[str], sought: Collection[str]) -> int:
+    """Killed mutants whose every known held-out killer was made to kill other ones: at most so many owe that alone."""
+    alive, held = {m.id for m in found.survivors}, set(held_out)
+    return sum(m.id not in alive and held & set(m.killers) <= set(sought) for m in kills.mutants)
 
 
 def null_scores(held_out: list[Golden], usage: set[bytes]) -> dict[str, float]:

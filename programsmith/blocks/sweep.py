@@ -52,7 +52,8 @@ def _labels(job: Job, found: Sequence[Row]) -> Labels:
     """Labels of the sweep's trials and of those of rollouts: each can show that another's failure was avoidable."""
     infra = {f"{r['pair']['agent']}/{r['pair']['model']}:{r['index']}": "no grade" for r in missing(job.trials, found)}
     known = {row["key"]: row for row in (*job.records["rollouts"].evidence["trials"], *found)}
-    return triage([attempt_of(row) for row in known.values()], read_ground(job.inputs), job.rules("triage"), infra)
+    ground = read_ground(job.inputs, known.values())
+    return triage([attempt_of(row) for row in known.values()], ground, job.rules("triage"), infra)
 
 
 def _those(labels: Labels, found: Iterable[Row]) -> tuple[Labelled, ...]:

@@ -1,50 +1,63 @@
 """trial: one agent tries the task once, in a sandbox that shows the agent's side of the bundle and nothing else.
 
-In: bundle, manifest, which trial, the spec's budget; for a ceiling trial the locked source too. Out: the submission as
-it lay there when every process had ended, whatever the stop cause, and the transcript; the trial is the evidence.
-A fault that the agent cannot have caused (no room on the disk, a sandbox that fails, a missing program) leaves no
-trial.
+In: bundle, manifest, which trial, the spec's budget; for a ceiling trial the locked source too. An adversary is told to
+score without solving, and is given the task's instruction as data. A harness asks its
+model through a gateway of the trial's own, whose record is what the trial used. Out: the submission as it lay there
+when every process had ended, whatever the stop cause, and the transcript; the trial is the evidence. A fault that the
+agent cannot have caused (no room on the disk, a sandbox that fails, a missing program) leaves no trial.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shutil
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from programsmith.agents import place
-from programsmith.agents.base import HOME, AgentResult, AgentTask, Made
+from programsmith.agents import attack, place
+from programsmith.agents.base import HOME, Agent, AgentResult, AgentTask, Made, Step
+from programsmith.agents.bridge import open_pair
 from programsmith.agents.keys import Attempt, Surface, trial_key
-from programsmith.agents.registry import agent
+from programsmith.agents.queries import RUN_BYTES, Asked, Queried, answering
+from programsmith.agents.registry import HARNESSES, agent
+from programsmith.agents.serving import asks, begun, fate, most, served
 from programsmith.agents.transcript import encode, trajectory
 from programsmith.bundle import images
 from programsmith.bundle.manifest import Manifest
+from programsmith.bundle.render import variables
+from programsmith.bundle.sides import given_texts, read_public
 from programsmith.bundle.solution import solution
 from programsmith.bundle.tree import APP, NO_TASK, read_bundle
 from programsmith.errors import InfraError
+from programsmith.goldens.constants import constants
+from programsmith.goldens.families import asked_families
 from programsmith.job import Job
-from programsmith.payload.verifier.launcher import View
-from programsmith.payload.verifier.model import FileEntry, Limits
+from programsmith.payload.query.desk import Meter
+from programsmith.payload.verifier.launcher import Mount, View
+from programsmith.payload.verifier.model import FileEntry, Limits, canonical
 from programsmith.payload.verifier.plan import ReceiptRule, decode_policy
 from programsmith.records import codec
-from programsmith.records.lock import Lock
+from programsmith.records.lock import Lock, OracleFacts
 from programsmith.records.outcome import Outcome, Word
 from programsmith.records.trial import Assignment, Stop, Trial
 from programsmith.sandboxes import docker_seccomp, open_sandbox
-from programsmith.sandboxes.base import BUBBLEWRAP, DOCKER, Image
+from programsmith.sandboxes.base import BUBBLEWRAP, DOCKER, Image, Sandbox, SandboxPlan
 from programsmith.sandboxes.shared import shared_root
-from programsmith.sources.tree import read_tar, tree_digest, write_tar
+from programsmith.sources.tree import SourceTree, read_tar, tree_digest, write_tar
 from programsmith.spec.duration import seconds
 from programsmith.toolchains.load import toolchains
 from programsmith.toolchains.model import Toolchain
 from programsmith.toolchains.views import agent_view
 
-NUMBER = 3
+NUMBER = 5
 """Raised when an attempt comes to mean something else by a change of code: then every trial is bought anew."""
 INSTRUCTION = "instruction.md"
+QUERY = "query"
 OWN_FIELDS = (
     "agent",
     "model",
@@ -82,7 +95,8 @@ def run(job: Job) -> Outcome:
     who = agent(scene.which.agent)
     version = who.version(scene.made)
     begun = time.monotonic()
-    result, found = _attempt(scene)
+    with _queries(scene) as queried:
+        result, found = (_served if scene.which.agent in HARNESSES else _attempt)(scene, queried.live)
     spent = round(time.monotonic() - begun, 3)
     trial = Trial(
         key=key(job),
@@ -97,6 +111,8 @@ def run(job: Job) -> Outcome:
         usd=result.usd,
         seconds=spent,
         left_out=found.left_out,
+        queries=queried.settle(),
+        asked=_asked(job),
     )
     write_tar(job.outputs["t/artifact.tar"], found.entries)
     told = trajectory(scene.which.pair, version, _instruction(scene), result)
@@ -106,8 +122,12 @@ def run(job: Job) -> Outcome:
 
 
 def bound(job: Job) -> float:
-    """Dollars that the trial takes at most: the price that its entry states."""
-    return float(job.trial.entry.get("usd") or 0.0) if job.trial else 0.0
+    """Dollars that the trial takes at most: the price that its entry states, or what its harness may spend."""
+    if job.trial is None:
+        return 0.0
+    if job.trial.agent in HARNESSES:
+        return most(job.trial.entry, job.rules("agents"))
+    return float(job.trial.entry.get("usd") or 0.0)
 
 
 def key(job: Job) -> str:
@@ -118,7 +138,7 @@ def key(job: Job) -> str:
         path: digest for path, digest in scene.manifest.files.items() if path.startswith(APP) and path not in NO_TASK
     }
     surface = Surface(
-        instruction=scene.manifest.files[INSTRUCTION],
+        instruction=_told_digest(scene),
         app=ours,
         toolchains=scene.places["toolchains"],
         limits=scene.limits,
@@ -143,7 +163,12 @@ def _scene(job: Job) -> Scene:
     return Scene(
         job=job,
         which=job.trial,
-        made=Made(entry=job.trial.entry, project=job.project, bundle=job.inputs["r/bundle/"]),
+        made=Made(
+            entry=job.trial.entry,
+            project=job.project,
+            bundle=job.inputs["r/bundle/"],
+            harness=job.rules("agents")["agents"].get(job.trial.agent, {}),
+        ),
         manifest=manifest,
         target=toolchains(job.rules("toolchains"))[manifest.target_language],
         limits=_limits(job),
@@ -166,37 +191,119 @@ def _limits(job: Job) -> Limits:
 
 
 def _access(scene: Scene) -> str:
-    """What of the original the agent has: nothing, queries, or for a ceiling trial the source, by its tree."""
+    """What of the original the agent has: nothing, queries by what answers them, for a ceiling trial the source too."""
+    own = scene.job.spec("task.oracle_access", str)
+    if own == QUERY:
+        rule = scene.job.rules("limits")
+        oracle = tree_digest(read_tar(scene.job.inputs["oracle.tar"]))
+        own = f"{QUERY} {oracle} {canonical([rule['query'], rule['capture']]).decode('ascii')}"
     if not scene.which.ceiling:
-        return scene.job.spec("task.oracle_access", str)
-    return f"source {codec.load(scene.job.inputs['lock.json'], Lock).tree}"
+        return own
+    source = f"source {codec.load(scene.job.inputs['lock.json'], Lock).tree}"
+    return source if own == "none" else f"{source}, {own}"
 
 
-def _attempt(scene: Scene) -> tuple[AgentResult, place.Collected]:
+@contextmanager
+def _queries(scene: Scene) -> Iterator[Queried]:
+    """The original, ready to be asked where the spec says so; nothing of it is in a sandbox of the agent's."""
+    job = scene.job
+    if job.spec("task.oracle_access", str) != QUERY:
+        yield Queried()
+        return
+    facts = codec.load(job.inputs["facts.json"], OracleFacts)
+    rule, tree = job.rules("limits"), tuple(read_tar(job.inputs["oracle.tar"]))
+    public = read_public(scene.bundle)
+    printed = constants(SourceTree.open(job.inputs["source.tar"]), tree, facts.language, RUN_BYTES)
+    asked = Asked(
+        tree=tree,
+        facts=facts,
+        toolchain=toolchains(job.rules("toolchains"))[facts.language],
+        limits=Limits(**rule["capture"]),
+        meter=Meter(**rule["query"]),
+        shown=(*given_texts(public, scene.bundle), *sorted(printed)),
+        variables=tuple(name.encode() for name in variables(public)),
+    )
+    with answering(asked, job.scratch / "oracle", job.outputs["t/queries.jsonl"]) as queried:
+        yield queried
+
+
+def _asked(job: Job) -> tuple[str, ...]:
+    """Families of which the original told, by what is told of the queries."""
+    if job.spec("task.oracle_access", str) != QUERY:
+        return ()
+    told = job.outputs["t/queries.jsonl"].read_bytes().splitlines()
+    return asked_families(map(json.loads, told), codec.load(job.inputs["facts.json"], OracleFacts))
+
+
+def _attempt(scene: Scene, live: tuple[Mount, ...]) -> tuple[AgentResult, place.Collected]:
     """Open the sandbox, let the agent run, end all of it, collect."""
-    job, who = scene.job, agent(scene.which.agent)
-    view = ROOTS[scene.places["kind"]](scene)
-    app = place.lay(job.scratch / "app", _app(scene), _source(scene))
-    sandbox = open_sandbox(place.plan(view, app, who.mounts(scene.made), scene.which.index, scene.which.model or ""))
+    who = agent(scene.which.agent)
+    sandbox = open_sandbox(_plan(scene, who.mounts(scene.made), live))
     try:
-        _require_room(scene.limits.work_bytes)
-        instruction = _instruction(scene)
-        sandbox.put([FileEntry(INSTRUCTION.encode(), content=instruction.encode())], HOME)
-        result = who.run(
-            AgentTask(
-                sandbox=sandbox,
-                instruction=instruction,
-                seed=scene.which.index,
-                limits=scene.limits,
-                entry=scene.which.entry,
-                solution=lambda: solution(scene.bundle, job.owner_secret),
-            )
-        )
-        if result.stop is not Stop.LIMIT:
-            _require_room(0)
-        return result, place.collect(sandbox, _receipt(scene))
+        return _tried(scene, who, sandbox, _task(scene, sandbox))
     finally:
         sandbox.close()
+
+
+def _served(scene: Scene, live: tuple[Mount, ...]) -> tuple[AgentResult, place.Collected]:
+    """The same for a harness, beside its gateway and in a sandbox of its own; the gateway says what it used.
+
+    Raises InfraError where its last call says that there was no trial.
+    """
+    job, who, model = scene.job, HARNESSES[scene.which.agent], scene.which.model
+    record = begun(job.calls or job.scratch / "calls.jsonl")
+    rules = {"models": job.rules("models"), "gateway": job.rules("gateway"), "failures": job.rules("failures")}
+    asked, tree = asks(scene.made.harness, rules["models"], model), who.tree(scene.made)
+    plan, usd, own = _plan(scene, (), live), bound(job), job.rules("limits")["harness"]
+    with (
+        served(model, usd, rules, job.environment, record) as running,
+        open_pair(plan, tree=tree, gateway=running.socket, withheld=who.withheld) as pair,
+    ):
+        task = replace(_task(scene, pair.task), environment=plan.env, pair=pair, own=own, tree=tree, asks=asked)
+        result, found = _tried(scene, who, pair.task, task)
+    account = running.account()
+    used = replace(
+        result,
+        stop=fate(account, rules["failures"], result.stop, _last_words(result), result.unreached),
+        calls=account.calls,
+        tokens_in=account.tokens.taken,
+        tokens_out=account.tokens.output,
+        usd=float(account.usd),
+    )
+    return used, found
+
+
+def _last_words(result: AgentResult) -> bytes:
+    last = result.steps[-1]
+    return last.seen if isinstance(last, Step) else last.message.encode("utf-8", "surrogatepass")
+
+
+def _plan(scene: Scene, mounts: tuple[Mount, ...], live: tuple[Mount, ...]) -> SandboxPlan:
+    view = ROOTS[scene.places["kind"]](scene)
+    app = place.lay(scene.job.scratch / "app", _app(scene), _source(scene))
+    made = place.plan(view, app, mounts, scene.which.index, scene.which.model or "")
+    return replace(made, live=live)
+
+
+def _task(scene: Scene, sandbox: Sandbox) -> AgentTask:
+    return AgentTask(
+        sandbox=sandbox,
+        instruction=_instruction(scene),
+        seed=scene.which.index,
+        limits=scene.limits,
+        entry=scene.which.entry,
+        solution=lambda: solution(scene.bundle, scene.job.owner_secret),
+    )
+
+
+def _tried(scene: Scene, who: Agent, sandbox: Sandbox, task: AgentTask) -> tuple[AgentResult, place.Collected]:
+    """Let the agent run in an open sandbox, end all of it, collect."""
+    _require_room(scene.limits.work_bytes)
+    sandbox.put([FileEntry(INSTRUCTION.encode(), content=task.instruction.encode())], HOME)
+    result = who.run(task)
+    if result.stop is not Stop.LIMIT:
+        _require_room(0)
+    return result, place.collect(sandbox, _receipt(scene))
 
 
 def _view(scene: Scene) -> View:
@@ -206,7 +313,7 @@ def _view(scene: Scene) -> View:
 def _image(scene: Scene) -> Image:
     """The agent's image, built again where the engine has lost it. Raises PrerequisiteError, InfraError."""
     base = images.require_base(scene.target, scene.suite)
-    more = bool(scene.manifest.build_packages)
+    more = scene.manifest.more_packages
     built = images.bundle_image(scene.bundle, images.Side.AGENT, base, more_packages=more)
     return Image(id=built, profile=scene.profile)
 
@@ -233,7 +340,15 @@ def _source(scene: Scene) -> list[FileEntry]:
 
 
 def _instruction(scene: Scene) -> str:
-    return (scene.bundle / INSTRUCTION).read_text(encoding="utf-8")
+    own = (scene.bundle / INSTRUCTION).read_text(encoding="utf-8")
+    return attack.told(scene.job.rules(attack.PROMPT), own) if scene.which.adversary else own
+
+
+def _told_digest(scene: Scene) -> str:
+    """SHA-256 of what the agent is told."""
+    if scene.which.adversary:
+        return hashlib.sha256(_instruction(scene).encode()).hexdigest()
+    return scene.manifest.files[INSTRUCTION]
 
 
 def _receipt(scene: Scene) -> ReceiptRule:

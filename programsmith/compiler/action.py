@@ -48,13 +48,13 @@ def act(turn: Turn, before: Mapping[str, str]) -> Acted:
         with kept(turn, job, before) as place:
             found = place.restored()
             run = block_run(turn, job, place.key, lambda: _clear(job)) if found is None else nullcontext(found)
-            with run as (answer, seconds):
-                _check(turn, answer, before, say)
-                outcome = answer if found is not None else place.drifted(answer)
+            with run as ran:
+                _check(turn, ran.outcome, before, say)
+                outcome = ran.outcome if found is not None else place.drifted(ran.outcome)
                 if found is None:
                     _report_unused(turn, job, say)
-                    place.publish(outcome, seconds)
-                record = record_of(turn, outcome, inputs, seconds)
+                    place.publish(dataclasses.replace(ran, outcome=outcome))
+                record = record_of(turn, outcome, inputs, ran.seconds)
                 _publish(turn, record)
         return Acted(record=record, restored=found is not None)
 

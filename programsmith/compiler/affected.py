@@ -12,8 +12,8 @@ from pathlib import Path
 
 from programsmith.compiler.origins import leaves
 from programsmith.compiler.passes import wanted
-from programsmith.compiler.plan import Step
-from programsmith.compiler.slices import RuleFiles, outside_paths, shown_paths
+from programsmith.compiler.plan import Step, attacker_of
+from programsmith.compiler.slices import RuleFiles, answers, outside_paths, shown_paths
 from programsmith.compiler.turn import Subject
 from programsmith.errors import InputError
 from programsmith.rulebook.load import packaged_rules, packaged_schema, schema_of
@@ -133,7 +133,11 @@ class Affecting:
         named = {pair for step in steps for pair in outside_paths(step, values, self.project)}
         for field, real in sorted(named):
             yield from self._below(field, real, _blocks(steps, [field in step.outside for step in steps]))
-        entries = [*values.get("rollouts", ()), values.get("ceiling"), *entries_of(values.get("sweep"))]
+        for step in steps:
+            for name, real in answers(step, values, self.project):
+                yield from self._below(name, real, (step.block,))
+        own = [*values.get("rollouts", ()), values.get("ceiling"), attacker_of(values)]
+        entries = [*own, *entries_of(values.get("sweep"))]
         shown = {pair for entry in entries if entry for pair in shown_paths(entry, self.project)}
         for name, real in sorted(shown):
             yield from self._below(name, real, _blocks(steps, [step.per_trial for step in steps]))

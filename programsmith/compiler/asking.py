@@ -38,8 +38,14 @@ def said(name: str, costs: Estimate) -> str:
     """What a build may cost, for a person."""
     spent = f", of which {costs.spent:g} are spent" if costs.spent else ""
     held = f" and {costs.held:g} held" if costs.held else ""
-    most = f"{costs.trials.at_most} trials are bought at most"
+    most = f"{costs.trials.at_most} trials are bought at most{deciding(costs)}"
     return f"{name} may spend up to {costs.usd_at_most:.2f} usd: {most}, budget.usd is {costs.budget:g}{spent}{held}"
+
+
+def deciding(costs: Estimate) -> str:
+    """What models that decide blocks may take, for a person; empty where none may."""
+    asked = ", ".join(f"{block} {usd:.2f}" for block, usd in costs.models.items() if usd)
+    return f", models that decide blocks take {sum(costs.models.values()):.2f} usd at most ({asked})" if asked else ""
 
 
 def _costs(compiler: Compiler, project: Project, due: Sequence[Path], workers: int) -> Iterator[tuple[str, Estimate]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from programsmith.compiler.paths import DIST
@@ -31,6 +31,18 @@ PAID = frozenset({"trial"})
 CLEAR = frozenset({"lock.json", "candidates.json", "candidate.json", "r/environments.json", "r/places.json"})
 """Artifacts that a store may show; every other one is sealed, and so is the answer of a block that touches one."""
 
+CALL = "call"
+"""Under it an answer that cost says which reservation it closes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """A block's answer, the seconds that it took, and the reservation under which it was bought where it cost."""
+
+    outcome: Outcome
+    seconds: float
+    call: str = ""
+
 
 class Kept:
     """One turn's place in the store. The caller holds its lease."""
@@ -41,8 +53,8 @@ class Kept:
         self._job = job
         self._cache = _cache(turn)
 
-    def restored(self) -> tuple[Outcome, float] | None:
-        """The answer and the seconds that it took, with the artifacts in the job's outputs. None: run the block.
+    def restored(self) -> Ran | None:
+        """The answer, with the artifacts in the job's outputs. None: run the block.
 
         Whatever lies in the outputs then is void.
         """
@@ -50,7 +62,8 @@ class Kept:
             return None
         found = self._cache.lookup(self.key, self._turn.subject.folder.name, self._job.outputs)
         if isinstance(found, Hit):
-            return codec.decode(Outcome, found.outcome["outcome"]), float(found.outcome["seconds"])
+            kept = found.outcome
+            return Ran(outcome=codec.decode(Outcome, kept["outcome"]), seconds=float(kept["seconds"]))
         if found.why != NEW:
             self._job.say(f"not taken from the store: {found.why}")
         return None
@@ -67,15 +80,15 @@ class Kept:
         drift = [print_ for print_ in dict.fromkeys(former) if print_]
         return replace(outcome, evidence={**outcome.evidence, "drift": drift}) if drift else outcome
 
-    def publish(self, outcome: Outcome, seconds: float) -> None:
+    def publish(self, ran: Ran) -> None:
         """Keep the answer and the artifacts that lie in the job's outputs."""
         if self._cache is None:
             return
-        step = self._turn.step
+        step, call = self._turn.step, {CALL: ran.call} if ran.call else {}
         made = Made(
             block=step.block,
             spec=self._turn.subject.folder.name,
-            outcome={"outcome": codec.encode(outcome), "seconds": round(seconds, 3)},
+            outcome={"outcome": codec.encode(ran.outcome), "seconds": round(ran.seconds, 3)} | call,
             artifacts={name: path for name, path in self._job.outputs.items() if path.exists()},
             open=CLEAR.__contains__,
             outcome_open=CLEAR.issuperset((*step.reads, *step.writes)) and not step.records,

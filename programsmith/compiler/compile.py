@@ -31,7 +31,7 @@ from programsmith.spec.load import load_spec
 from programsmith.store.retry import Retries
 from programsmith.verdict.routes import Routes
 
-NEVER = "never built"
+NEVER, STALE = "never built", "stale"
 
 
 class Compiler:
@@ -100,6 +100,7 @@ class Compiler:
             workers=workers,
             tell=tell or Plain().show,
             owner_secret=owner_secret() if spec.values["seal"] == "owner" else None,
+            environment=dict(os.environ),
             signing_key=signing_key,
             cache=functools.cache(lambda: action_cache(project, path)),
             retries=self._retries or Retries.of(rules.load("retries")),
@@ -119,9 +120,10 @@ class Compiler:
             walk.advance()
 
 
-def standing_of(subject: Subject) -> str:
-    """The outcome of the spec's last verdict in one word, `never built` where there is none."""
-    return outcome_of(subject.folder.verdict) or NEVER
+def standing_of(subject: Subject, *, stale: bool) -> str:
+    """The outcome of the last verdict in one word; `stale` where that is not current, `never built` without one."""
+    outcome = outcome_of(subject.folder.verdict)
+    return STALE if outcome and stale else outcome or NEVER
 
 
 def owner_secret() -> bytes | None:

@@ -1,6 +1,6 @@
 """What a build may buy at most: trials, dollars, wall time.
 
-In: an outlook, how many run side by side. Out: an Estimate. Prices are what the block that is paid says by its own
+In: an outlook, how many run side by side. Out: an Estimate. The price of a trial is what its block says by its own
 `bound`; one that cannot be told yet is the whole budget. Money that was spent or is held is not there to be spent.
 """
 
@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
+from programsmith.compiler.asked import asked_usd, may_ask
 from programsmith.compiler.cached import PAID
 from programsmith.compiler.outlook import Kept, Outlook, Prospect
 from programsmith.compiler.passes import assigned, wanted
 from programsmith.compiler.paths import Spot
-from programsmith.compiler.plan import Step
+from programsmith.compiler.plan import BASES, Step
 from programsmith.compiler.turn import Subject, Turn
 from programsmith.records.trial import Assignment
 from programsmith.spec.duration import seconds
@@ -45,9 +46,13 @@ class Bought:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """`usd_at_most` is bounded by what the budget leaves. Seconds are wall time; `blocks_last` is by the last runs."""
+    """`usd_at_most` is bounded by what the budget leaves, `models` is what each block that a model decides may take.
+
+    Seconds are wall time; `blocks_last` is by the last runs.
+    """
 
     trials: Bought
+    models: dict[str, float]
     usd_at_most: float
     budget: float | None
     spent: float
@@ -84,12 +89,15 @@ def estimate(found: Outlook, workers: int) -> Estimate | None:
     last = max(subject.values.get("revisions", {}).get("max", 0), _last(prospects))
     every = [price(subject, step, trial) for trial in _every(subject)] if step else []
     trials = bought([_try(p) for p in prospects if _buys(p.turn.step)], _opens(prospects), every, last)
+    running = {p.turn.step.block for p in prospects if p.would_run and p.kept is not Kept.SURE}
+    models = asked_usd(subject, found.steps, running, last)
     account = account_of(Ledger(subject.folder.ledger).look())
     left = max(Decimal(0), Decimal(str(values.get("usd") or 0)) - account.spent - account.reserved)
     wall = seconds(values["agent_wall"], "budget.agent_wall") if "agent_wall" in values else 0
     return Estimate(
         trials=trials,
-        usd_at_most=min(trials.usd_at_most, float(left)),
+        models=models,
+        usd_at_most=min(trials.usd_at_most + sum(models.values()), float(left)),
         budget=values.get("usd"),
         spent=float(account.spent),
         held=float(account.reserved),
@@ -99,7 +107,9 @@ def estimate(found: Outlook, workers: int) -> Estimate | None:
 
 
 def may_cost(subject: Subject, steps: Sequence[Step]) -> bool:
-    """Whether any trial that the spec may come to has a price."""
+    """Whether any trial that the spec may come to has a price, or any model that decides a block."""
+    if may_ask(subject, steps):
+        return True
     buying = [step for step in steps if _buys(step) and wanted(subject, step)]
     return any(price(subject, step, trial) > 0 for step in buying for trial in _every(subject))
 
@@ -143,7 +153,7 @@ def _last(prospects: Sequence[Prospect]) -> int:
 
 def _every(subject: Subject) -> Iterator[Assignment]:
     """All trials that one revision may come to."""
-    for basis in ("rollouts", "sweep"):
+    for basis in BASES:
         batch = 0
         while found := assigned(subject, basis, batch):
             yield from found

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 
+from programsmith.errors import plain
+
 
 class Kind(StrEnum):
     """What an event is about."""
@@ -58,8 +60,8 @@ def line_of(event: Event) -> str:
     """The plain line of an event, empty where it has none."""
     match event.kind:
         case Kind.ANSWERED | Kind.FAILED:
-            return f"{event.spec}  {event.task:<12}  {event.word:<8}  {event.text}"
+            return plain(f"{event.spec}  {event.task:<12}  {event.word:<8}  {event.text}")
         case Kind.SAID:
-            return f"{event.spec}  {event.text}" if event.spec else event.text
+            return plain(f"{event.spec}  {event.text}" if event.spec else event.text)
         case Kind.BEGUN | Kind.ENDED:
             return ""

@@ -1,8 +1,8 @@
 """What a killed run leaves, and its removal at the next start: half-made artifacts, scratch, processes, control groups.
 
-In: a spec's folder whose lock is held. Out: nothing of an earlier run. cache/<name>/run.json says which session runs;
-after a run it is there only where that run did not come to its end. Refuses nothing; a process of somebody else that
-got a dead run's number is left alone.
+In: a spec's folder whose lock is held. Out: nothing of an earlier run, be it of a build, a proof or an export.
+cache/<name>/run.json says which process runs; after a run it is there only where that run did not come to its end.
+Refuses nothing; a process of somebody else that got a dead run's number is left alone.
 """
 
 from __future__ import annotations
@@ -11,17 +11,19 @@ import contextlib
 import os
 import shutil
 import signal
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from programsmith.bundle.dataset import WITH_BASE, clear_draft, tar_of
 from programsmith.compiler.action import remove
-from programsmith.compiler.paths import Folder
+from programsmith.compiler.paths import Folder, part
 from programsmith.payload.verifier.cgroup import open_pool
 from programsmith.records import codec
 from programsmith.sandboxes.owners import began, boot, stat
-from programsmith.sandboxes.scratch import reap_scratch
+from programsmith.sandboxes.scratch import mark_temporaries, reap_scratch
 
 HALF_MADE = (".part", ".former")
 PLACES = ("*", "r*/*", "r*/b*/*", "r*/trials/*/*/*", "r*/trials/ceiling/*/*/*")
@@ -32,27 +34,41 @@ PATIENCE_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Running:
-    """A run: its session, when that began (clock ticks since boot), in which boot. 0: it has no session of its own."""
+    """A run: its process, when that began (clock ticks since boot), in which boot; whether a session is its own."""
 
-    session: int
+    pid: int
     began: int
     boot: str
+    leads: bool
 
 
 @contextlib.contextmanager
 def recorded(folder: Folder) -> Iterator[None]:
-    """Remove what an earlier run left; leave a record of this run until it comes to its end."""
+    """Remove what an earlier run left; leave a record of this run until it comes to its end, be that a fault."""
     reap(folder)
     folder.root.mkdir(parents=True, exist_ok=True)
-    own = os.getpid() if os.getsid(0) == os.getpid() else 0
-    run = Running(session=own, began=began(own), boot=boot())
+    own = os.getpid()
+    run = Running(pid=own, began=began(own), boot=boot(), leads=os.getsid(0) == own)
     os.environ[MARK] = _marked(run)
     codec.dump(folder.run, run)
+    template = mark_temporaries()
     try:
         yield
+    except Exception:
+        _unmark(template)
+        _clear(folder)
+        raise
     finally:
         shutil.rmtree(folder.scratch, ignore_errors=True)
+    # An interrupt does not come here: blocks run on in threads until the process ends, and what they make stays marked.
+    _unmark(template)
     folder.run.unlink(missing_ok=True)
+
+
+def _unmark(template: str) -> None:
+    """What this process makes from now on is no run's."""
+    os.environ.pop(MARK, None)
+    tempfile.template = template
 
 
 def reap_shared() -> None:
@@ -65,11 +81,9 @@ def running(folder: Folder) -> int | None:
     """The first process of a run that goes on, None where none does. For who only looks: no lock is tried."""
     try:
         run = codec.load(folder.run, Running)
-        pid = run.session or int(folder.lock.read_text("ascii"))
     except (OSError, ValueError, TypeError, KeyError):
         return None
-    since = began(pid)
-    return pid if run.boot == boot() and since and since == (run.began or since) else None
+    return run.pid if run.boot == boot() and began(run.pid) == (run.began or None) else None
 
 
 def reap(folder: Folder) -> None:
@@ -80,27 +94,42 @@ def reap(folder: Folder) -> None:
         _end_orphans(codec.load(folder.run, Running))
     open_pool()  # their control groups can go now
     shutil.rmtree(folder.scratch, ignore_errors=True)
-    for place in PLACES:
-        for path in folder.root.glob(place):
+    _clear(folder)
+
+
+def _clear(folder: Folder) -> None:
+    """Remove what is half made, and the record of the run."""
+    for pattern in PLACES:
+        for path in folder.root.glob(pattern):
             if path.suffix in HALF_MADE:
                 remove(path)
-    for path in (folder.exported(outcome) for outcome in ("ship", "draft", "shelve_easy", "shelve_hard")):
+    for place in _exports(folder):
         for suffix in HALF_MADE:
-            remove(path.with_name(path.name + suffix))
+            remove(place.with_name(place.name + suffix))
+        tar = part(tar_of(place))
+        if not tar.is_dir():  # a task may be called so
+            remove(tar)
+    clear_draft(folder.project.dist)
     folder.run.unlink(missing_ok=True)
+
+
+def _exports(folder: Folder) -> Iterator[Path]:
+    """Where the spec's task may lie in dist/, as a folder."""
+    yield from (folder.exported(outcome) for outcome in ("ship", "draft", "shelve_easy", "shelve_hard"))
+    yield folder.project.dist / WITH_BASE / folder.name
 
 
 def _end_orphans(run: Running) -> None:
     """End processes of a run whose first process is gone."""
-    if not run.session or run.boot != boot():
+    if run.boot != boot():
         return
-    if not began(run.session):  # a first process that lives is another's: a session keeps its number to its end
-        end_session(run.session, run.began)
+    if run.leads and not began(run.pid):  # one that lives is another's: a session keeps its number to its end
+        end_session(run.pid, run.began)
     _end(lambda: [pid for pid, _, _ in _processes() if _environment(pid, MARK) == _marked(run)])
 
 
 def _marked(run: Running) -> str:
-    return f"{run.boot}:{run.session}:{run.began}"
+    return f"{run.boot}:{run.pid}:{run.began}"
 
 
 def end_session(session: int, since: int = 0) -> None:

@@ -17,7 +17,8 @@ from doit.task import Task
 
 from programsmith.compiler.compile import Compiler, standing_of
 from programsmith.compiler.paths import Project
-from programsmith.compiler.tasks import Attempt, shown
+from programsmith.compiler.standing import standings
+from programsmith.compiler.tasks import shown
 from programsmith.compiler.turn import Subject
 from programsmith.errors import InputError
 from programsmith.rulebook.fault import suggest
@@ -118,10 +119,12 @@ def spec_tasks(compiler: Compiler, asked: Asked) -> Iterator[Task]:
 def _spec_tasks(compiler: Compiler, subject: Subject, path: Path) -> list[Task]:
     made: list[Task] = []
     writers: dict[str, str] = {}
-    for turn in compiler.view(subject):
+    stale = False
+    for attempt, would_run in standings(compiler, subject):
+        turn, stale = attempt.turn, stale or would_run
         after = sorted({writers[name] for name in turn.step.reads if name in writers})
-        made.append(shown(Attempt(turn), after))
+        made.append(shown(attempt, after))
         writers |= dict.fromkeys(turn.step.writes, turn.name)
-    standing = f"{path.name}: {standing_of(subject)}"
+    standing = f"{path.name}: {standing_of(subject, stale=stale)}"
     group = Task(subject.folder.name, None, has_subtask=True, task_dep=[task.name for task in made], doc=standing)
     return [*made, group]

@@ -1,7 +1,7 @@
-"""One build of a spec at a time, and the premises of any build.
+"""One build, proof or export of a spec at a time, and the premises of any build.
 
-In: a project, a spec's folder. Out: a held lock. Refuses a second build (InfraError), another platform and a cache
-that cannot be written or executed from (PrerequisiteError).
+In: a project, a spec's folder. Out: a held lock. Refuses a second one (InfraError), another platform and a cache that
+cannot be written, locked or executed from (PrerequisiteError).
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def check_premises(project: Project) -> None:
         raise PrerequisiteError(ELSEWHERE.format(sys.platform))
     try:
         project.cache.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=project.cache):
-            pass
+        with tempfile.TemporaryFile(dir=project.cache) as probe:
+            fcntl.flock(probe, fcntl.LOCK_EX)
     except OSError as fault:
         if is_full(fault):
             raise
@@ -49,7 +49,8 @@ def held(folder: Folder) -> Iterator[None]:
         except BlockingIOError as fault:
             handle.seek(0)
             holder = handle.read().strip() or "unknown"
-            raise InfraError(f"another build of {folder.name} is running, pid {holder}; wait or end it") from fault
+            line = f"another build of {folder.name} is running, pid {holder}, or a proof or an export of it"
+            raise InfraError(f"{line}; wait or end it") from fault
         handle.truncate(0)
         handle.write(f"{os.getpid()}\n")
         handle.flush()

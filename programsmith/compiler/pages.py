@@ -66,6 +66,7 @@ def changes() -> list[str]:
     """Everything that docs/reruns.md tells of: spec fields, rules, other causes."""
     folder = packaged_rules()
     rules = [path.stem for path in folder.glob("*.yaml")] + [f"prompts/{p.name}" for p in folder.glob("prompts/*.md")]
+    rules += [f"schema/{path.name}" for path in folder.glob("schema/answer_*.json")]
     return [*fields(packaged_schema("spec")), *(RULES + name for name in sorted(rules)), *OTHERS]
 
 

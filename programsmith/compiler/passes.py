@@ -19,7 +19,7 @@ from doit.task import Stream
 
 from programsmith.compiler.origins import note
 from programsmith.compiler.paths import DIST, Spot
-from programsmith.compiler.plan import Step
+from programsmith.compiler.plan import ATTACKS, Step, asking, attacker_of
 from programsmith.compiler.reporter import Told
 from programsmith.compiler.slices import field
 from programsmith.compiler.state import Database
@@ -30,7 +30,7 @@ from programsmith.errors import ProgramSmithError
 from programsmith.records import codec
 from programsmith.records.outcome import Record
 from programsmith.records.trial import Assignment
-from programsmith.verdict.batches import Sizes, assignments, entries_of
+from programsmith.verdict.batches import Sizes, assignments, attacks, entries_of
 from programsmith.verdict.routes import Go
 
 UNREADABLE = (OSError, ValueError, TypeError, KeyError)
@@ -57,7 +57,10 @@ def walk_of(subject: Subject, steps: Sequence[Step]) -> Walk:
         return wanted(subject, step)
 
     revisions = subject.values.get("revisions", {}).get("max", 0)
-    return Walk(steps, Ways(route=subject.route, wants=wants, trials=trials, revisions=revisions))
+    return Walk(
+        [asking(step, subject.values) for step in steps],
+        Ways(route=subject.route, wants=wants, trials=trials, revisions=revisions),
+    )
 
 
 def wanted(subject: Subject, step: Step) -> bool:
@@ -68,6 +71,8 @@ def wanted(subject: Subject, step: Step) -> bool:
 def assigned(subject: Subject, basis: str, batch: int) -> tuple[Assignment, ...]:
     """The trials of a batch that the spec asks for, whatever was said so far."""
     values, swept = subject.values, basis == "sweep"
+    if basis == ATTACKS:
+        return attacks(attacker_of(values)) if batch == 0 else ()
     return assignments(
         entries_of(values["sweep"]) if swept else values["rollouts"],
         None if swept else values["ceiling"],

@@ -141,6 +141,10 @@ class Folder:
         """Both names of the ledger: the second outlives the folder."""
         return self.root / "ledger.jsonl", self.project.cache / LEDGERS / f"{self.name}.jsonl"
 
+    def calls(self, reservation: str) -> Path:
+        """The record of the model calls that were made under a reservation."""
+        return self.root / "calls" / f"{reservation}.jsonl"
+
     def task(self, block: str, spot: Spot) -> str:
         """Task name: `tally:ingest`, `tally:r0:create`, `tally:r0:b1:triage`, `tally:r0:b0:trial:scripted:solver:3`."""
         trial = [spot.trial.name] if spot.trial else []

@@ -7,9 +7,13 @@ A trailing slash marks a directory. `dist/` is the exported bundle, on the shelf
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
+from programsmith.models.ask import answer_rule, prompt_rule
 from programsmith.records.outcome import Word
+from programsmith.records.trial import Assignment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +30,15 @@ class Step:
     `when` names spec fields of which one must be set: else there is no such step. `per_trial`: a task for each trial.
     `basis` is the field whose trials the step judges: it runs once in every batch of them. The step that `revises` runs
     where a word sends the revision there; the one that `closes` a revision runs last; what it reads may be absent.
+
+    `attack_rules` are read where the spec names an adversary of its own in `probe.model`: by a step of single trials in
+    each of its tries, by the step that `attacks` to judge them. That reads `attack_reads` too, then gets the records of
+    the tries, and writes `attack_writes`; they come all at once, in no batch.
+
+    `model` is the word of `models` under which the spec may name who decides in place of the rule. `judges`: then it
+    gets the transcripts of all trials too.
+
+    `asks` and `logs` are further inputs and outputs where the spec lets agents query the original.
     """
 
     block: str
@@ -44,19 +57,38 @@ class Step:
     basis: str = ""
     revises: bool = False
     closes: bool = False
+    model: str = ""
+    judges: bool = False
+    asks: tuple[str, ...] = ()
+    logs: tuple[str, ...] = ()
+    attacks: bool = False
+    attack_rules: tuple[str, ...] = ()
+    attack_reads: tuple[str, ...] = ()
+    attack_writes: tuple[str, ...] = ()
 
 
 LAUNCH = ("verifier", "init", "launch")
+BUILT = ("build", "entry")  # what starts and frames the builds of some languages
 EVERY = ("*",)
 TRIED = ("rollouts", "sweep")  # spec fields that ask for trials
+ATTACKS = "attacks"
+"""The basis of the tries of an adversary of the spec's own."""
+BASES = (*TRIED, ATTACKS)
 GROUND = ("r/manifest.json", "pool.jsonl", "discovery.json", "kills.json")
 BUNDLE = (
     *("lock.json", "source.tar", "candidate.json", "facts.json", "oracle.tar", "docs.tar"),
     *("pool.jsonl", "kills.json"),
 )
-MADE_OF = ("name", "description", "build", "reward", "seal", "budget.agent_wall")
-CASES = ("goldens.public", "goldens.held_out", "goldens.min_kept", "goldens.miners", "goldens.compare")
-RENDERED = (*LAUNCH, "bundle", "harbor", "solution", "submission", "table", "verdicts")
+MADE_OF = ("name", "description", "build", "reward", "seal", "budget.agent_wall", "task.oracle_access")
+CASES = (
+    "goldens.public",
+    "goldens.held_out",
+    "goldens.min_kept",
+    "goldens.miners",
+    "goldens.expand",
+    "goldens.compare",
+)
+RENDERED = (*LAUNCH, *BUILT, "bundle", "harbor", "query", "solution", "submission", "table", "verdicts")
 
 STEPS: tuple[Step, ...] = (
     Step(
@@ -72,15 +104,17 @@ STEPS: tuple[Step, ...] = (
         reads=("lock.json", "source.tar"),
         writes=("candidates.json",),
         says=(Word.PASS, Word.NONE_FIT),
-        spec=("task.target_languages", "description"),
+        spec=("task.target_languages", "description", "models.matrix"),
         rules=("toolchains", "candidates"),
+        model="matrix",
     ),
     Step(
         block="pick",
         reads=("candidates.json",),
         writes=("candidate.json",),
         says=(Word.PICKED, Word.NONE_FIT, Word.PARKED),
-        spec=("name", "task.tool", "review", "approved.pick"),
+        spec=("name", "task.tool", "review", "approved.pick", "models.pick"),
+        model="pick",
     ),
     Step(
         block="oracle",
@@ -89,24 +123,26 @@ STEPS: tuple[Step, ...] = (
         says=(Word.PASS, Word.UNBUILDABLE, Word.TOOLCHAIN_TOO_OLD),
         spec=("build",),
         rules=("toolchains", "limits"),
-        payload=LAUNCH,
+        payload=(*LAUNCH, *BUILT),
     ),
     Step(
         block="goldens",
         reads=("lock.json", "source.tar", "candidate.json", "facts.json", "oracle.tar", "docs.tar"),
         writes=("pool.jsonl", "split.json", "kills.json", "discovery.json"),
         says=(Word.PASS, Word.TOO_THIN),
-        spec=(*CASES, "build", "task.oracle_access"),
+        spec=(*CASES, "build", "task.oracle_access", "models.goldens"),
+        model="goldens",
         rules=("toolchains", "limits", "goldens"),
-        payload=(*LAUNCH, "coverage", "variants"),
+        payload=(*LAUNCH, *BUILT, "coverage", "record", "variants"),
     ),
     Step(
         block="create",
         reads=(*BUNDLE, "split.json"),
         writes=("r/manifest.json", "r/bundle/", "r/split.json", "r/ops.json"),
         says=(Word.PASS,),
-        spec=MADE_OF,
-        rules=("toolchains", "limits", "containers", "prompts/instruction.md"),
+        spec=(*MADE_OF, "models.create"),
+        model="create",
+        rules=("toolchains", "limits", "containers", "prompts/instruction.md", "prompts/asking.md"),
         payload=RENDERED,
         per_revision=True,
     ),
@@ -141,7 +177,7 @@ STEPS: tuple[Step, ...] = (
         writes=("r/static.ok",),
         says=(Word.PASS, Word.FAIL),
         rules=("checks",),
-        payload=(*LAUNCH, "table", "probes", "submission", "bundle", "harbor", "solution"),
+        payload=(*LAUNCH, "table", "probes", "submission", "bundle", "harbor", "query", "solution", "stage"),
         per_revision=True,
     ),
     Step(
@@ -150,8 +186,11 @@ STEPS: tuple[Step, ...] = (
         writes=("t/artifact.tar", "t/transcript.json"),
         says=(Word.DONE,),
         spec=("generation", "budget.agent_wall", "task.oracle_access"),
-        rules=("toolchains", "limits", "containers", "seccomp"),
-        payload=LAUNCH,
+        rules=("toolchains", "limits", "containers", "seccomp", "agents", "models", "gateway", "failures"),
+        payload=(*LAUNCH, "bridge", "harness"),
+        asks=("facts.json", "oracle.tar"),
+        logs=("t/queries.jsonl",),
+        attack_rules=("prompts/adversary.md",),
         after=("strength", "sanity"),
         when=TRIED,
         per_revision=True,
@@ -179,8 +218,11 @@ STEPS: tuple[Step, ...] = (
         block="triage",
         reads=GROUND,
         says=(Word.DONE, Word.DEFECT),
+        spec=("models.judge",),
         rules=("triage",),
         records=("rollouts",),
+        model="judge",
+        judges=True,
         when=TRIED,
         basis="rollouts",
         per_revision=True,
@@ -200,9 +242,16 @@ STEPS: tuple[Step, ...] = (
         reads=("lock.json", "r/manifest.json", "r/bundle/", "r/environments.json"),
         says=(Word.CLEAN, Word.HACKED),
         spec=("probe.adversaries",),
-        rules=("adversaries", "defences"),
-        payload=(*LAUNCH, "adversaries", "table", "submission", "solution"),
+        rules=("adversaries", "defences", "hacks", "toolchains"),
+        payload=(*LAUNCH, "adversaries", "bridge", "table", "submission", "solution"),
         after=("strength", "sanity", "static", "calibrate"),
+        attacks=True,
+        attack_rules=("limits",),
+        attack_reads=(
+            *("source.tar", "candidate.json", "facts.json", "oracle.tar", "docs.tar"),
+            *("t/artifact.tar", "t/transcript.json"),
+        ),
+        attack_writes=("r/hacks.json",),
         when=TRIED,
         per_revision=True,
     ),
@@ -234,12 +283,14 @@ STEPS: tuple[Step, ...] = (
         reads=(*BUNDLE, "discovery.json", "r/manifest.json", "r/split.json", "r/ops.json"),
         writes=("next/manifest.json", "next/bundle/", "next/split.json", "next/ops.json"),
         says=(Word.REVISED, Word.GAVE_UP),
-        spec=(*MADE_OF, "goldens.held_out"),
+        spec=(*MADE_OF, "goldens.held_out", "models.synthesize"),
+        model="synthesize",
         rules=(
             "toolchains",
             "limits",
             "containers",
             "prompts/instruction.md",
+            "prompts/asking.md",
             "operations",
             "triage",
             "goldens",
@@ -270,3 +321,65 @@ STEPS: tuple[Step, ...] = (
 )
 
 STEP = {step.block: step for step in STEPS}
+TRANSCRIPT = "t/transcript.json"
+QUERY = "query"
+"""The value of task.oracle_access that lets agents ask."""
+
+
+def asking(step: Step, values: Mapping[str, Any]) -> Step:
+    """The step as a spec has it: one that a model decides depends on what it is asked, too; any other does not.
+
+    One in which agents query the original has that, and a log of them.
+    """
+    if step.asks and values.get("task", {}).get("oracle_access") == QUERY:
+        step = replace(step, reads=(*step.reads, *step.asks), writes=(*step.writes, *step.logs))
+    if step.attacks and attacker_of(values):
+        return attacked(step)
+    if not step.model or not model_of(step, values):
+        return step
+    return replace(
+        step,
+        rules=(*step.rules, *asked_rules(step)),
+        reads=(*step.reads, TRANSCRIPT) if step.judges else step.reads,
+        records=(*step.records, "trial") if step.judges else step.records,
+    )
+
+
+def attacker_of(values: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The entry of the adversary that the spec names; None where it names none."""
+    found: Mapping[str, Any] | None = values.get("probe", {}).get("model")
+    return found
+
+
+def attacked(step: Step) -> Step:
+    """The step that attacks, where the spec names an adversary: it waits for its tries and judges them."""
+    return replace(
+        step,
+        reads=(*step.reads, *step.attack_reads),
+        writes=(*step.writes, *step.attack_writes),
+        rules=(*step.rules, *step.attack_rules),
+        records=(*step.records, "trial", "grade"),
+        basis=ATTACKS,
+    )
+
+
+def of_trial(step: Step, trial: Assignment) -> Step:
+    """The step of a single trial: an adversary is told what no other is."""
+    return replace(step, rules=(*step.rules, *step.attack_rules)) if trial.adversary and step.attack_rules else step
+
+
+def widest(step: Step, values: Mapping[str, Any]) -> Step:
+    """The step as a spec has it, with all that any of its tasks depends on."""
+    own = asking(step, values)
+    return replace(own, rules=(*own.rules, *step.attack_rules)) if step.per_trial and attacker_of(values) else own
+
+
+def asked_rules(step: Step) -> tuple[str, ...]:
+    """Rules on which a step depends where a model decides it."""
+    return ("asks", prompt_rule(step.block), answer_rule(step.block)) if step.model else ()
+
+
+def model_of(step: Step, values: Mapping[str, Any]) -> str | None:
+    """The model that the spec names for the step; None where its rule decides."""
+    found: str | None = values.get("models", {}).get(step.model) if step.model else None
+    return found

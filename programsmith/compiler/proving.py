@@ -7,10 +7,7 @@ verdict.json and dist/. Nothing of the build itself is touched: what is made her
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +17,7 @@ from programsmith.compiler.compile import Compiler
 from programsmith.compiler.events import Event, Kind
 from programsmith.compiler.faults import Caught
 from programsmith.compiler.finished import built, rebuilt
+from programsmith.compiler.leftovers import reap_shared, recorded
 from programsmith.compiler.loader import asked_specs
 from programsmith.compiler.lock import check_premises, held
 from programsmith.compiler.paths import Folder, Project
@@ -47,6 +45,7 @@ def prove(args: Sequence[str], start: Path, *, workers: int, compiler: Compiler 
         if workers < 1:
             raise InputError(f"-n {workers}: wanted a number of workers from 1 up")
         check_premises(asked.project)
+        reap_shared()
         proving = Proving(compiler or Compiler(), asked.project, kind, workers)
         codes = {proving.one(path) for path in asked.files}
         return Exit.worst(codes | {proving.record()})
@@ -78,9 +77,9 @@ class Proving:
         folder, code = self._project.folder(path.stem), Exit.OK
         with Caught(folder.root / "logs", path.stem) as caught:
             revision = built(self._compiler, self._project, path, "prove").revision
-            with held(folder):
+            with held(folder), recorded(folder):
                 turns = self._turns(path, revision)
-                own = recorded(turns[PLACE])
+                own = said(turns[PLACE])
                 if own.evidence["kind"] == self._kind:
                     return self._say(path, "proven", f"{self._kind}, by its build")
                 fault, fingerprint = self._tried(turns, folder)
@@ -119,17 +118,17 @@ class Proving:
     def _tried(self, turns: Mapping[str, Turn], folder: Folder) -> tuple[str, str]:
         """What speaks against it, empty where nothing does; the place's fingerprint. Raises what a block raises."""
         made: dict[str, Path] = {}
-        fingerprint = ""
-        with _scratch(folder) as scratch, self._log(folder).open("w", encoding="utf-8") as log:
+        fingerprint, place = "", folder.scratch / "prove"
+        with self._log(folder).open("w", encoding="utf-8") as log:
             for block in PROVING:
                 turn = turns[block]
-                outcome = self._ran(turn, scratch / block, made, lambda line: print(line, file=log, flush=True))
+                outcome = self._ran(turn, place / block, made, lambda line: print(line, file=log, flush=True))
                 print(f"{block}: {outcome.word}: {outcome.reason}", file=log, flush=True)
                 if not turn.subject.goes_on(block, outcome.word):
                     return f"{block} says {outcome.word}: {outcome.reason}", ""
                 if block == PLACE:
                     fingerprint = outcome.evidence["fingerprint"]
-                if block == CONTROLS and (odd := different(recorded(turn).evidence, outcome.evidence)):
+                if block == CONTROLS and (odd := different(said(turn).evidence, outcome.evidence)):
                     print(odd, file=log, flush=True)
                     return odd, ""
         return "", fingerprint
@@ -149,7 +148,7 @@ class Proving:
         return outcome
 
 
-def recorded(turn: Turn) -> Record:
+def said(turn: Turn) -> Record:
     """What the build recorded of a turn."""
     return codec.load(turn.record, Record)
 
@@ -162,13 +161,3 @@ def different(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
         if odd := next((key for key in COMPARED if rows[0].get(key) != rows[1].get(key)), None):
             return f"{name}: {odd} is {rows[1].get(odd)!r}, was {rows[0].get(odd)!r} where it was built"
     return ""
-
-
-@contextmanager
-def _scratch(folder: Folder) -> Iterator[Path]:
-    folder.scratch.mkdir(parents=True, exist_ok=True)
-    place = Path(tempfile.mkdtemp(prefix="prove.", dir=folder.scratch))
-    try:
-        yield place
-    finally:
-        shutil.rmtree(place, ignore_errors=True)

@@ -95,6 +95,6 @@ def _images(project: Project, bundle: Path, manifest: Manifest) -> tuple[Base, d
     rules = Rulebook(project.root).load
     rule, profile = rules("containers"), docker_seccomp.text(rules("seccomp"))
     base = images.require_base(toolchains(rules("toolchains"))[manifest.target_language], rule["suite"])
-    more = bool(manifest.build_packages)
+    more = manifest.more_packages
     made = {side: images.bundle_image(bundle, side, base, more_packages=more) for side in Side}
     return base, {side: images.examined(bundle, side, image, rule, profile) for side, image in made.items()}

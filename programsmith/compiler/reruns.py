@@ -10,18 +10,25 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from programsmith.compiler.plan import EVERY, Step
+from programsmith.compiler.plan import ATTACKS, EVERY, STEPS, TRIED, Step, asked_rules, attacked
 
 RULES = "rules/"
 LISTS_HOST = "rules/toolchains"
-ENTRIES: Mapping[str, str] = MappingProxyType({"rollouts": "rollouts", "ceiling": "rollouts", "sweep": "sweep"})
+ENTRIES: Mapping[str, str] = MappingProxyType(
+    {"rollouts": "rollouts", "ceiling": "rollouts", "sweep": "sweep", "probe.model": ATTACKS}
+)
 """Fields that hold entries of who tries, and the basis that their trials are of."""
-SHOWN, PRICE = "folder", "usd"
+SHOWN, PRICE = ("folder", "probe.model.command"), "usd"
 """Fields of an entry by which no trial has another name; the price is no cause of one at all."""
 ASKS = ("difficulty.basis", "difficulty.trials_max", "rules/batches")
 """What decides how many trials each basis asks for, beside its entries."""
 STAMPS = frozenset({"r/static.ok"})
 """Artifacts whose bytes tell of their inputs alone, so that a rerun of their writer is no cause."""
+
+
+def _is(block: str) -> Callable[[Step], bool]:
+    return lambda step: step.block == block
+
 
 OTHERS: Mapping[str, Callable[[Step], bool]] = MappingProxyType(
     {
@@ -29,6 +36,9 @@ OTHERS: Mapping[str, Callable[[Step], bool]] = MappingProxyType(
         "the owner's secret, where `seal` is `owner`": lambda step: "seal" in step.spec,
         "content of `source.path` or `source.archive`": lambda step: bool(step.outside),
         "content of a folder that an entry shows its agent": lambda step: step.per_trial,
+        **{
+            f"answers for {step.block} of a replay that `models` names": _is(step.block) for step in STEPS if step.model
+        },
     }
 )
 """Causes that are neither a field nor a rule."""
@@ -45,12 +55,20 @@ NOTES: Mapping[str, str] = MappingProxyType(
         "ceiling.trials": "of trials those that are added",
         "sweep.trials": "of trials those that are added",
         "sweep[].trials": "of trials those that are added",
+        "probe.model.usd": "a bound of what may be spent; what was bought stays",
+        "probe.model.trials": "of trials those that are added",
+        "rules/prompts/adversary.md": "of trials the tries of `probe.model`",
         "difficulty[].trials_max": "of trials those that are added",
         "rules/bars": "what benchmarks are held to",
         "rules/batches": "of trials those that are asked for anew",
         "rules/toolchains": "those that do not read it only where `host` of it changes",
         "rules/retries": "how often infra is tried again is no cause",
+        **dict.fromkeys(
+            ("rules/agents", "rules/failures", "rules/gateway", "rules/models"),
+            "of trials; one is bought anew where another version of its harness is named",
+        ),
         "rules/routes": "and the way goes on as they say",
+        **{RULES + name: "where a model decides it" for step in STEPS for name in asked_rules(step)},
     }
 )
 
@@ -69,7 +87,8 @@ class Reruns:
 
 
 def reruns(steps: Sequence[Step], change: str) -> Reruns:
-    """What reruns when `change` changes."""
+    """What reruns when `change` changes, of a spec that names an adversary of its own."""
+    steps = [attacked(step) if step.attacks else step for step in steps]
     first = {step.block for step in steps if _names(step, change)} | set(_asked(steps, change))
     second = _closed(steps, first, artifacts=False)
     third = _closed(steps, first, artifacts=True)
@@ -85,7 +104,9 @@ def _names(step: Step, change: str) -> bool:
     if change in OTHERS:
         return OTHERS[change](step)
     if change.startswith(RULES):
-        return change.removeprefix(RULES) in step.rules or (change == LISTS_HOST and "init" in step.payload)
+        return change.removeprefix(RULES) in (*step.rules, *step.attack_rules, *asked_rules(step)) or (
+            change == LISTS_HOST and "init" in step.payload
+        )
     return any(_below(path, change) for path in step.spec)
 
 
@@ -103,8 +124,9 @@ def _asked(steps: Sequence[Step], change: str) -> Iterator[str]:
         return
     per_trial = {step.block for step in steps if step.per_trial}
     for step in steps:
-        judges = step.basis in ENTRIES.values() and per_trial & set(step.records)
-        if step.per_trial or (judges and leaf != SHOWN and (asks or step.basis == basis)):
+        judges = per_trial & set(step.records)
+        others = step.basis == basis or (asks and step.basis in TRIED)
+        if step.per_trial or (judges and others and not {leaf, change} & set(SHOWN)):
             yield step.block
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from programsmith.bundle.dataset import withdraw
+from programsmith.compiler.bought import reckoned
 from programsmith.compiler.early import nothing_to_do
 from programsmith.compiler.events import Event, Kind
 from programsmith.compiler.leftovers import recorded
@@ -38,12 +39,14 @@ class Answer:
 def build_spec(steps: Sequence[Step], subject: Subject) -> Answer:
     """Pass after pass until none is left. The spec's lock is held by the caller."""
     with recorded(subject.folder):
+        reckoned(subject)
         return _passes(steps, subject)
 
 
 def look_at(subject: Subject, seen: int) -> Answer:
     """The answer of a spec whose `seen` tasks a look has shown to be up to date. Its lock is held by the caller."""
     with recorded(subject.folder):
+        reckoned(subject)
         subject.tell(Event(kind=Kind.SAID, spec=subject.folder.name, text=nothing_to_do(seen)))
         return _answer(subject, ())
 

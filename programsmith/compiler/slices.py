@@ -19,17 +19,21 @@ from typing import Any, Protocol
 
 import programsmith
 from programsmith.compiler.imports import Package
-from programsmith.compiler.plan import Step
+from programsmith.compiler.plan import Step, model_of
 from programsmith.compiler.signature import sign
 from programsmith.job import Job, Rules
+from programsmith.models.replay import file
 from programsmith.records.codec import encode
 from programsmith.records.outcome import Outcome, Record
 from programsmith.records.trial import Assignment
 from programsmith.sandboxes.host import host_digest
+from programsmith.spec.checks import is_replay
 
 ABSENT = "absent"
 NEED = "need"
 """What a block may have to say what it needs of the records, and the cause that this is in their place."""
+ANSWERS = "answers "
+"""Before the word of `models` it names the cause that is a replay's file."""
 UNREADABLE = (AttributeError, LookupError, TypeError, ValueError)
 
 
@@ -143,6 +147,13 @@ def outside_paths(step: Step, values: Mapping[str, Any], root: Path) -> Iterator
         name = field(values, path)
         if name is not None:
             yield path, (root / str(name)).resolve()
+
+
+def answers(step: Step, values: Mapping[str, Any], root: Path) -> Iterator[tuple[str, Path]]:
+    """Where answers are written that a step is given in place of a model's, as a cause, and where that is."""
+    model = model_of(step, values)
+    if model is not None and is_replay(model):
+        yield f"{ANSWERS}{step.model}", file(model, step.block, root).resolve()
 
 
 def launches(step: Step) -> bool:

@@ -37,7 +37,8 @@ IMAGE = re.compile("sha256:[0-9a-f]{64}")
 def collect(project: Project, days: float, forget: float = math.inf) -> dict[str, Any]:
     """Remove from the store what no spec of any project used and nobody used for `days`; images unused as long.
 
-    Projects for which no build used the store for `forget` days do not count. Raises InputError, InfraError.
+    Projects for which no build used the store for `forget` days do not count. Raises InputError, InfraError,
+    PrerequisiteError.
     """
     for name, value in (("--days", days), ("--forget", forget)):
         if not value >= 0:
@@ -52,7 +53,7 @@ def collect(project: Project, days: float, forget: float = math.inf) -> dict[str
         return gone or one.seconds < now - forget * DAY
 
     leases = Leases(root / "leases")
-    found = asdict(collected(Directory(root), leases, live=live, since=now - days * DAY, over=over))
+    found = asdict(collected(Directory(root), leases, live=live, since=now - days * DAY, now=now, over=over))
     return {**found, "images": _images(project, days)}
 
 

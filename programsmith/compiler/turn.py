@@ -6,16 +6,17 @@ In: a step, where the spec stands, what is settled. Out: its task name, paths, s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from programsmith.compiler import slices
 from programsmith.compiler.events import Tell
 from programsmith.compiler.paths import DIST, Folder, Spot
-from programsmith.compiler.plan import Step
-from programsmith.compiler.slices import Blocks, RuleFiles
+from programsmith.compiler.plan import Step, model_of
+from programsmith.compiler.slices import Blocks, RuleFiles, content
 from programsmith.compiler.view import Plain
+from programsmith.compiler.walk import ONE
 from programsmith.job import Job, Rules, Tracked
 from programsmith.records.outcome import Record, Word
 from programsmith.records.trial import Assignment
@@ -31,7 +32,8 @@ class Subject:
     """The spec that is built: its folder, the files that say it, its values with defaults filled, what the steps share.
 
     `route` says where the pipeline goes after a block said a word, `tell` takes what happens. `owner_secret` opens what
-    the owner seals; `signing_key` gives what exports are signed with. Who signs is no cause of what is signed.
+    the owner seals; `environment` may hold keys of providers; `signing_key` gives what exports are signed with. Who
+    signs is no cause of what is signed.
     """
 
     folder: Folder
@@ -44,6 +46,7 @@ class Subject:
     route: Callable[[str, Word], Go]
     workers: int
     owner_secret: bytes | None = None
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     signing_key: Callable[[], bytes | None] = lambda: None
     tell: Tell = Plain().show
 
@@ -85,7 +88,13 @@ class Turn:
     @property
     def inputs(self) -> dict[str, Path]:
         """Artifact to path of what it reads."""
-        return {name: self._path(name) for name in self.reads}
+        own = {name: self._path(name) for name in self.reads if not self._of_trials(name)}
+        return own | {
+            f"{name} of {trial.folder}": self.subject.folder.artifact(name, replace(self.spot, trial=trial))
+            for name in self.reads
+            if self._of_trials(name)
+            for trial in self.trials
+        }
 
     @property
     def outputs(self) -> dict[str, Path]:
@@ -103,6 +112,7 @@ class Turn:
         causes |= slices.host(self.step, subject.rules, subject.blocks)
         causes |= slices.secret(self.step, subject.owner_secret)
         causes |= dict(slices.outside(self.step, subject.values, project.root, project.cache))
+        causes |= {name: content(path) for name, path in slices.answers(self.step, subject.values, project.root)}
         causes |= slices.tried(self.spot.trial, self.trials, project.root)
         return causes | self.artifacts() | slices.said(self.step, self.records, subject.rules, subject.blocks)
 
@@ -122,13 +132,34 @@ class Turn:
             dist=project.dist,
             workers=subject.workers,
             owner_secret=subject.owner_secret,
+            environment=subject.environment,
             signing_key=subject.signing_key,
             trial=self.spot.trial,
             trials=self.trials,
             records={name: replace(record, seconds=0.0) for name, record in records.items()},
             need=need,
+            complete=self._answering(say),
             say=say,
         )
+
+    def _answering(self, say: Callable[[str], None]) -> Callable[[Any], Any] | None:
+        """Who answers what the step's block asks; None where its rule decides."""
+        if model_of(self.step, self.subject.values) is None:
+            return None
+        from programsmith.compiler.answering import Answering  # specs without models do without
+
+        return Answering(
+            folder=self.subject.folder,
+            task=self.name,
+            usd=self.subject.values.get("budget", {}).get("usd"),
+            load=self.subject.rules.load,
+            cache=self.subject.cache,
+            say=say,
+        )
+
+    def _of_trials(self, artifact: str) -> bool:
+        """Whether each trial that the step brings together has one of its own."""
+        return artifact.startswith(ONE) and self.spot.trial is None
 
     def _path(self, artifact: str) -> Path:
         if artifact == DIST:

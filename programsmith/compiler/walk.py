@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from programsmith.compiler.plan import EVERY, Step
+from programsmith.compiler.plan import EVERY, Step, of_trial
 from programsmith.records.outcome import Record, Word
 from programsmith.records.trial import Assignment
 from programsmith.verdict.routes import Go
@@ -149,11 +149,12 @@ class Walk:
             if wanting:
                 yield from self._each(self._step(name), wanting, there)
                 return
-        yield Due(step=step, revision=self.revision, batch=self._batch[step.basis], trials=tuple(asked))
+        batch = None if step.attacks else self._batch[step.basis]
+        yield Due(step=step, revision=self.revision, batch=batch, trials=tuple(asked))
 
     def _each(self, step: Step, trials: Sequence[Assignment], there: set[str]) -> Iterator[Due]:
         if self._open(step, there):
-            yield from (Due(step=step, revision=self.revision, batch=t.batch, trial=t) for t in trials)
+            yield from (Due(step=of_trial(step, t), revision=self.revision, batch=t.batch, trial=t) for t in trials)
 
     def _judges(self, step: Step) -> bool:
         return any(name in self._at and self._step(name).per_trial for name in step.records)

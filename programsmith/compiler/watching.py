@@ -16,14 +16,15 @@ from pathlib import Path
 from programsmith.bundle.dataset import COMPLETE, SHELVES
 from programsmith.compiler.compile import Compiler
 from programsmith.compiler.paths import Folder
-from programsmith.compiler.slices import NEED
+from programsmith.compiler.slices import ANSWERS, NEED, answers
 from programsmith.compiler.stamp import LEFT_BEHIND, Watched
 from programsmith.compiler.turn import Subject, Turn
+from programsmith.compiler.walk import ONE
 from programsmith.spec.checks import pairs
 
 KNOWN = re.compile(
     r"spec\.\S+|rules/\S+|payload/\S+|code|host|owner secret|source\.(path|archive)"
-    r"|trial|trials|" + NEED + r"|agent (script|folder)|record \S+"
+    r"|trial|trials|" + NEED + r"|agent (script|folder)|record \S+|" + ANSWERS + r"\S+|" + ONE + r"\S+ of \S+"
 )
 """Names of causes, beside the artifacts that a turn reads."""
 BESIDES = (
@@ -68,6 +69,8 @@ def _tops(compiler: Compiler, subject: Subject) -> Iterator[bytes]:
             yield _inside(subject, pair["folder"]) + b"/"
     if subject.values["source"]["path"]:
         yield _inside(subject, subject.values["source"]["path"]) + b"/"
+    for step in compiler.steps:
+        yield from (os.fsencode(path) for _, path in answers(step, subject.values, folder.project.root))
     for turn in compiler.view(subject):
         reads = [folder.artifact(name, turn.spot) for name in turn.step.reads]
         yield from map(os.fsencode, (turn.record, *turn.outputs.values(), *reads))

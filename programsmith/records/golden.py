@@ -9,13 +9,17 @@ from programsmith.payload.verifier.model import Case, Expected
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """Where a case was found. `blob` is the SHA-256 of the file, `line` counts from 1 (0: the whole file)."""
+    """Where a case was found. `blob` is the SHA-256 of the file, `line` counts from 1 (0: the whole file).
+
+    `made` says of which case an expansion made it, by which operator and seed; empty for a case as it was found.
+    """
 
     miner: str
     path: bytes
     line: int
     blob: str
     licence: str
+    made: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +27,11 @@ class Recorded:
     """The expectation that the repository's own test states: a cross-check, never a truth. None = not stated.
 
     `fails` is set where the test only says that the program fails, or does not. `match` says how its stdout is meant:
-    `bytes`, `trimmed` (blanks at the end do not count), `json` (a stream of JSON values).
+    `bytes`, `trimmed` (blanks at the end do not count), `json` (a stream of JSON values), `markup` (HTML or XML, blanks
+    beside whose tags do not count), `exact` (every byte counts), `contains` (a part of it), `search` (a regular
+    expression that is found in it), `whole` (one that fits all of it).
+    `merged`: stdout and stderr arrive as one stream. `binding`: it was seen, not stated, so a case that the oracle
+    answers otherwise lacks something of its input.
     """
 
     stdout: bytes | None = None
@@ -31,6 +39,8 @@ class Recorded:
     stderr: bytes | None = None
     fails: bool | None = None
     match: str = "bytes"
+    merged: bool = False
+    binding: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +107,11 @@ class Discovery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mutant:
-    """One mutant of the oracle. `killers` are the ids of the first cases that killed it, at most five per side."""
+    """One mutant of the oracle. `killers` are the ids of the first cases that killed it, at most five per side.
+
+    `uncompared`: under a case that does not kill it, it showed what is not compared otherwise than the oracle (the text
+    of stderr).
+    """
 
     id: str
     path: str
@@ -105,6 +119,7 @@ class Mutant:
     operator: str
     diff: str
     killers: tuple[str, ...]
+    uncompared: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

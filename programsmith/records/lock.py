@@ -18,8 +18,10 @@ class LicenceFact:
 class EntryPoint:
     """A command that the source builds.
 
-    `tool` is its name; `kind` is `c-binary`, `python-console-script` or `python-script`; `target` is what the
-    kind needs: the built file's path, `module:function`, or the script's path. `how` says where it was declared.
+    `tool` is its name; `kind` is `c-binary`, `cmake-target`, `meson-target`, `python-console-script`, `python-script`,
+    `java-main`, `node-script` or `node-built` (which the package's own build makes); `target` is what the kind needs:
+    the built file's path, below the build's folder where CMake or Meson has one, `module:function`, the script's path,
+    or the main class. `how` says where it was declared.
     """
 
     tool: str
@@ -39,8 +41,8 @@ class Lock:
     files: int
     licence: str  # SPDX expression that governs the whole
     licences: tuple[LicenceFact, ...]
-    language: str  # c | python
-    build_system: str  # make | autotools | python
+    language: str  # a language of rules/toolchains.yaml
+    build_system: str  # one of the language's
     code_lines: int  # non-blank lines of the language
     entry_points: tuple[EntryPoint, ...]
     overlap: tuple[str, ...] = ()  # known benchmarks that hold this repository

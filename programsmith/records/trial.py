@@ -54,7 +54,8 @@ def pair_of(entry: Mapping[str, Any]) -> Pair:
 class Assignment:
     """Which trial a task runs: trial `index` of a pair, bought with `batch`; `entry` is the spec's, defaults filled.
 
-    `index` counts over all batches of the pair and is the seed of a scripted agent.
+    `index` counts over all batches of the pair and is the seed of a scripted agent. An `adversary` is told to score
+    without solving.
     """
 
     agent: str
@@ -63,6 +64,7 @@ class Assignment:
     batch: int
     ceiling: bool
     entry: Mapping[str, Any] = field(default_factory=dict)
+    adversary: bool = False
 
     @property
     def pair(self) -> Pair:
@@ -72,14 +74,17 @@ class Assignment:
     @property
     def folder(self) -> str:
         """Where its artifacts lie below a revision's trials/: `scripted-solver/3`, `ceiling/scripted-port/0`."""
-        own = f"{self.pair.folder}/{self.index}"
-        return f"ceiling/{own}" if self.ceiling else own
+        return "/".join([*self._kind, self.pair.folder, str(self.index)])
 
     @property
     def name(self) -> str:
         """As part of a task's name: `scripted:solver:3`, `ceiling:scripted:port:0`."""
-        own = f"{slug(self.agent)}:{slug(self.model)}:{self.index}"
-        return f"ceiling:{own}" if self.ceiling else own
+        return ":".join([*self._kind, slug(self.agent), slug(self.model), str(self.index)])
+
+    @property
+    def _kind(self) -> list[str]:
+        """What keeps trials apart that one pair makes with the same index."""
+        return [name for name, is_so in (("ceiling", self.ceiling), ("adversary", self.adversary)) if is_so]
 
 
 def slug(text: str) -> str:
@@ -93,6 +98,7 @@ class Trial:
 
     It holds for whatever batch buys it, so it does not name one.
     `left_out` names what no artifact holds: fifos, sockets, devices, and `more` where a cap of the reader was passed.
+    `queries` counts what the original was asked, `asked` are the families in which it answered.
     """
 
     key: str
@@ -107,6 +113,8 @@ class Trial:
     usd: float
     seconds: float
     left_out: tuple[str, ...] = ()
+    queries: int = 0
+    asked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,8 +36,6 @@ TYPES: dict[str, type | tuple[type, ...]] = {
     "array": list,
     "object": dict,
 }
-OFFERED = "offered"
-"""Keyword beside `enum`: those of its words that a hint offers."""
 NUMBERS = frozenset({"integer", "number"})
 VALUES = ("const", "enum", "pattern", "type")
 MISSING = ("required", "dependentRequired", "minProperties")
@@ -201,7 +199,7 @@ def _hint(wrong: _Wrong) -> str:
     """The nearest word of a closed set; quotes, or none, or a list's brackets, where these alone are what is wrong."""
     branches = [wrong.schema, *wrong.schema.get("anyOf", ())]
     if isinstance(wrong.value, str):
-        near = nearest(wrong.value, [str(v) for b in branches for v in b.get(OFFERED, b.get("enum", ()))])
+        near = nearest(wrong.value, [str(v) for b in branches for v in b.get("enum", ())])
         if near:
             return f"did you mean `{near}`?"
     if isinstance(wrong.value, str | int | float) and any(b.get("type") == "array" for b in branches):

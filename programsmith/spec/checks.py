@@ -21,6 +21,8 @@ RESERVED = ("store", "ledger", "logs", "drafts", "easy", "hard", "with-base", "d
 """Other things in cache/ and dist/."""
 WITH_MODEL = ("claude-code", "codex", "gemini-cli", "mini-swe-agent")
 WITHOUT_MODEL = ("nop", "oracle", "scripted")
+REPLAY = "replay/"
+"""Begins the name of a model whose answers are written in a folder of the project: it costs nothing."""
 PRICE = "the dollars that a trial costs at most, 0 where its model is free"
 
 
@@ -32,10 +34,11 @@ def check_fields(spec: Spec, project: Path) -> None:
     _stdout(spec)
     _adversaries(spec, project)
     _product(spec)
+    _models(spec, project)
     for keys, pair in pairs(spec.values):
         _pair(spec, keys, pair)
     _bands(spec)
-    _budget(spec)
+    _budget(spec, project)
 
 
 def pairs(values: Mapping[str, Any]) -> Iterator[tuple[Keys, Mapping[str, Any]]]:
@@ -46,6 +49,8 @@ def pairs(values: Mapping[str, Any]) -> Iterator[tuple[Keys, Mapping[str, Any]]]
         yield ("ceiling",), values["ceiling"]
     if isinstance(values["sweep"], list):
         yield from ((("sweep", i), pair) for i, pair in enumerate(values["sweep"]))
+    if values["probe"]["model"] is not None:
+        yield ("probe", "model"), values["probe"]["model"]
     for i, band in enumerate(values["difficulty"]):
         if isinstance(band["basis"], dict):
             yield ("difficulty", i, "basis"), band["basis"]
@@ -53,12 +58,10 @@ def pairs(values: Mapping[str, Any]) -> Iterator[tuple[Keys, Mapping[str, Any]]]
 
 def paid_models(values: Mapping[str, Any]) -> Iterator[Keys]:
     """Keys of every model that the spec names and does not call free."""
-    yield from (("models", block) for block, model in values["models"].items() if model)
+    yield from (("models", block) for block, model in values["models"].items() if model and not is_replay(model))
     yield from ((*keys, "model") for keys, pair in pairs(values) if pair["model"] and _paid(values, pair))
     if isinstance(values["sweep"], dict) and not _free(values["sweep"]):
         yield "sweep", "models"
-    if values["probe"]["model"]:
-        yield "probe", "model"
 
 
 def costs(values: Mapping[str, Any]) -> Iterator[Keys]:
@@ -67,15 +70,37 @@ def costs(values: Mapping[str, Any]) -> Iterator[Keys]:
     yield from ((*keys, "usd") for keys, pair in pairs(values) if pair.get("usd"))
 
 
+def is_replay(model: str) -> bool:
+    """Whether a model's answers are written in the project."""
+    return model.startswith(REPLAY)
+
+
 def _free(entry: Mapping[str, Any]) -> bool:
-    """Whether an entry, or a sweep of such entries alone, says that its model costs nothing."""
-    return entry["usd"] == 0 and set(entry.get("agents", ["command"])) == {"command"}
+    """Whether an entry, or a sweep of such entries, says that its model costs nothing."""
+    return bool(entry["usd"] == 0)
 
 
 def _paid(values: Mapping[str, Any], pair: Mapping[str, Any]) -> bool:
     """Whether a pair's model may cost; that of a band's basis costs what its entry of rollouts says."""
     same = [entry for entry in values["rollouts"] if all(entry[key] == pair[key] for key in ("agent", "model"))]
     return not any(map(_free, [pair] if "usd" in pair else same))
+
+
+def _models(spec: Spec, project: Path) -> None:
+    """Every model that decides a block is one that has a price, or a folder of written answers."""
+    for block, model in spec.values["models"].items():
+        keys: Keys = ("models", block)
+        if model is None:
+            continue
+        if is_replay(model):
+            if not (project / model.partition("/")[2]).is_dir():
+                wanted = "a folder of answers below the project's root, as `replay/FOLDER`"
+                raise fault(spec.place(*keys), dotted(keys), wanted, quoted(model))
+            continue
+        known = list(Rulebook(project).load("models")["models"])
+        if model not in known:
+            hint = suggest(model, known, "rules/models.yaml has")
+            raise fault(spec.place(*keys), dotted(keys), "a model with a price", quoted(model), hint)
 
 
 def _name(spec: Spec, project: Path) -> None:
@@ -138,6 +163,9 @@ def _languages(spec: Spec, project: Path) -> None:
 
 
 def _adversaries(spec: Spec, project: Path) -> None:
+    if spec.values["probe"]["model"] is not None and not (spec.values["rollouts"] or spec.values["sweep"]):
+        wanted = "trials beside it, in `rollouts` or `sweep`, for a spec without any is not probed"
+        raise fault(spec.place("probe", "model"), "probe.model", wanted, "none")
     asked = spec.values["probe"]["adversaries"]
     if not isinstance(asked, list):
         return
@@ -160,10 +188,10 @@ def _product(spec: Spec) -> None:
             keys = ("sweep", "agents", i)
             hint = "write the sweep as a list of pairs for any other"
             raise fault(spec.place(*keys), dotted(keys), f"one of {', '.join(known)}", quoted(agent), hint)
+    if sweep["command"] is not None and "command" not in sweep["agents"]:
+        none = "none, for no agent of the sweep is `command`"
+        raise fault(spec.place("sweep", "command"), "sweep.command", none, quoted(sweep["command"]))
     for name, wanted in (("command", "what `command` runs"), ("usd", PRICE)):
-        if sweep[name] is not None and "command" not in sweep["agents"]:
-            none = "none, for no agent of the sweep is `command`"
-            raise fault(spec.place("sweep", name), f"sweep.{name}", none, quoted(str(sweep[name])))
         if sweep[name] is None and "command" in sweep["agents"]:
             raise fault(spec.place("sweep"), f"sweep.{name}", wanted, "nothing")
 
@@ -202,9 +230,18 @@ def _bands(spec: Spec) -> None:
             raise fault(spec.place(*keys), dotted(keys), "trials that the spec asks for", f"`{basis}`, which is empty")
 
 
-def _budget(spec: Spec) -> None:
-    first = next(costs(spec.values), None)
+def _budget(spec: Spec, project: Path) -> None:
+    first = next((keys for keys in costs(spec.values) if not _served_free(spec, keys, project)), None)
     if first is not None and spec.values["budget"]["usd"] is None:
         place = spec.place("budget") if ("budget",) in spec.places else spec.place(*first)
         got = f"none, and {dotted(first)} names a {'price' if first[-1] == 'usd' else 'paid model'}"
         raise fault(place, "budget.usd", "a number of dollars above 0", got)
+
+
+def _served_free(spec: Spec, keys: Keys, project: Path) -> bool:
+    """Whether the keys name the model of a block whose row in rules/models.yaml has no price above 0."""
+    if keys[0] != "models":
+        return False
+    row = Rulebook(project).load("models")["models"][spec.values["models"][keys[1]]]
+    prices = {**row["price"], **row.get("long", {})}
+    return not any(usd for name, usd in prices.items() if name != "above")

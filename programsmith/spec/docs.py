@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from programsmith.rulebook.schema import Schema, wanted
-from programsmith.spec.unavailable import AGENTS, REFUSED, RUNS, said
+from programsmith.spec.unavailable import REFUSED, RUNS, said
 
 HEAD = """\
 # The spec
@@ -49,7 +49,6 @@ def _limits() -> Iterator[str]:
         yield f"- `{field}`: {' or '.join(said(v) for v in runs)}\n"
     for field, refused, _ in REFUSED:
         yield f"- `{field}`: anything but {said(refused)}\n"
-    yield f"- every `agent`: one of {', '.join(map(said, AGENTS))}\n"
 
 
 def _rows(schema: Schema, prefix: str) -> Iterator[tuple[str, Schema, str]]:
@@ -66,15 +65,12 @@ def _items(schema: Schema, prefix: str) -> Iterator[tuple[str, Schema, str]]:
 
 
 def _row(name: str, field: Schema, default: str) -> str:
-    cells = (f"`{name}`", wanted(field) + _alone(name, field), default, field["description"])
+    cells = (f"`{name}`", wanted(field) + _alone(name), default, field["description"])
     return f"| {' | '.join(c.replace('|', chr(92) + '|') for c in cells)} |\n"
 
 
-def _alone(name: str, field: Schema) -> str:
+def _alone(name: str) -> str:
     """What of a field's values is run, where that is not all of them."""
-    agents = field.get("items", field).get("enum", ())
-    if set(AGENTS) < set(agents):
-        return f"; run are {', '.join(map(said, AGENTS))} alone"
     for row, runs in RUNS:
         if row == name:
             return f"; {' or '.join(map(said, runs))} alone is run"

@@ -12,14 +12,14 @@ from typing import Any
 from programsmith.records.trial import pair_of
 from programsmith.rulebook.document import Keys, dotted
 from programsmith.rulebook.fault import fault, quoted, shown
-from programsmith.spec.checks import pairs
+from programsmith.spec.checks import WITH_MODEL, pairs
 from programsmith.spec.model import Spec
 
 PROGRAM = {"script": "scripted", "command": "command"}
 """Fields that say what an agent runs, and the agent that needs them."""
 FOLDER = "folder"
-MAY = {FOLDER: "command", "usd": "command"}
-"""Fields that an entry may have, and the agent that has a use for them."""
+MAY = {FOLDER: ("command",), "usd": ("command", *WITH_MODEL)}
+"""Fields that an entry may have, and the agents that have a use for them."""
 
 
 def check_entries(spec: Spec, project: Path) -> None:
@@ -35,11 +35,11 @@ def check_entries(spec: Spec, project: Path) -> None:
 
 def _program(spec: Spec, keys: Keys, pair: Mapping[str, Any]) -> None:
     agent = pair["agent"]
-    for name, owner in {**PROGRAM, **MAY}.items():
+    for name, owners in {**{name: (owner,) for name, owner in PROGRAM.items()}, **MAY}.items():
         field, value = dotted((*keys, name)), pair.get(name)
-        if agent == owner and value is None and name in PROGRAM:
+        if agent in owners and value is None and name in PROGRAM:
             raise fault(spec.place(*keys), field, f"what {quoted(agent)} runs", "nothing")
-        if agent != owner and value is not None:
+        if agent not in owners and value is not None:
             wanted = f"none, for {quoted(agent)} has no use for it"
             raise fault(spec.place(*keys, name), field, wanted, quoted(str(value)))
 

@@ -20,6 +20,7 @@ from programsmith.rulebook.load import packaged_schema
 from programsmith.rulebook.schema import Schema, check, filled
 from programsmith.spec.checks import check_fields
 from programsmith.spec.entries import check_entries
+from programsmith.spec.harnesses import check_harnesses
 from programsmith.spec.model import Spec
 from programsmith.spec.unavailable import check_available, offering
 
@@ -31,6 +32,7 @@ def load_spec(path: Path, project: Path) -> Spec:
     """The spec at `path`, which the engine can build. Raises InputError."""
     spec = read_spec(path, project)
     check_available(spec)
+    check_harnesses(spec, project)
     return spec
 
 

@@ -54,8 +54,8 @@ class Backend(Protocol):
     def delete(self, space: Namespace, name: str) -> None:
         """Forget it. Nothing where it is absent."""
 
-    def clear_drafts(self) -> None:
-        """Remove what killed writers left. Called while nobody writes."""
+    def clear_drafts(self, before: float) -> None:
+        """Remove what writers left that were killed, where it is older than `before` (seconds since the epoch)."""
 
 
 def checked(name: str) -> str:

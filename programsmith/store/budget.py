@@ -47,16 +47,21 @@ class Budget:
 
     @contextmanager
     def reserved(self, task: str, key: str, bound: float) -> Iterator[list[float]]:
-        """Reserve around a call. The caller puts what it took into the list; an empty one keeps the reservation.
+        """Reserve around a call, and close that."""
+        with self.closing(self.reserve(task, key, bound)) as took:
+            yield took
+
+    @contextmanager
+    def closing(self, reservation: Event) -> Iterator[list[float]]:
+        """Close a reservation after its call. The caller puts what it took into the list; an empty one keeps it open.
 
         What is broken off was not bought: its reservation is settled where it is known what it took, or it is free.
         """
-        reservation = self.reserve(task, key, bound)
         took: list[float] = []
         ended = Kind.SETTLE
         try:
             yield took
             ended = Kind.SPEND
         finally:
-            if took or not bound:
+            if took or not reservation.usd:
                 self.close(reservation, ended, sum(took))

@@ -82,10 +82,12 @@ class Directory:
         """Unlink the file."""
         self._path(space, name).unlink(missing_ok=True)
 
-    def clear_drafts(self) -> None:
-        """Empty tmp/."""
+    def clear_drafts(self, before: float) -> None:
+        """Remove older files of tmp/."""
         for draft in self.tmp.glob("*"):
-            draft.unlink(missing_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                if draft.lstat().st_mtime < before:
+                    draft.unlink()
 
     @property
     def tmp(self) -> Path:

@@ -1,7 +1,8 @@
 """Leases: at most one process works on a key, and a process that dies holds none.
 
 In: a folder on this machine, a key. Out: a held lease. The kernel drops it with the process (flock), so nothing has to
-expire. Where the folder cannot be written there is nothing to share, and no lease.
+expire. Where the folder cannot be written there is nothing to share, and no lease. Refuses a file system that has no
+locks (PrerequisiteError).
 """
 
 from __future__ import annotations
@@ -13,34 +14,37 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from programsmith.errors import PrerequisiteError
 from programsmith.store.backend import checked
 
 READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS})
+REMEDY = "wanted a file system with flock, or another folder in PROGRAMSMITH_STORE"
 
 
 class Leases:
     """Leases below `folder`."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
 
     @contextmanager
     def lease(self, key: str) -> Iterator[None]:
         """Hold the key alone; waits for whoever holds it."""
-        with locked(self._folder / checked(key)[:2] / key, fcntl.LOCK_EX, keep=False):
+        with locked(self.folder / checked(key)[:2] / key, fcntl.LOCK_EX, keep=False):
             yield
 
     @contextmanager
     def shared(self, name: str) -> Iterator[None]:
         """Hold what any number may hold while none has it alone."""
-        with locked(self._folder / name, fcntl.LOCK_SH, keep=True):
+        with locked(self.folder / name, fcntl.LOCK_SH, keep=True):
             yield
 
     @contextmanager
-    def alone(self, name: str) -> Iterator[None]:
-        """Hold what others share; waits until they let go."""
-        with locked(self._folder / name, fcntl.LOCK_EX, keep=True):
-            yield
+    def alone(self, name: str) -> Iterator[bool]:
+        """Hold what others share; waits until they let go. False where nothing can be held."""
+        with locked(self.folder / name, fcntl.LOCK_EX, keep=True) as held:
+            yield held
 
 
 @contextmanager
@@ -57,7 +61,10 @@ def locked(path: Path, how: int, *, keep: bool) -> Iterator[bool]:
 
 
 def _locked(path: Path, how: int) -> int | None:
-    """A descriptor that holds the lock of the file that bears the name now. Raises BlockingIOError with LOCK_NB."""
+    """A descriptor that holds the lock of the file that bears the name now; None where none can be made.
+
+    Raises BlockingIOError with LOCK_NB, PrerequisiteError where the file system has no locks.
+    """
     while True:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -70,8 +77,10 @@ def _locked(path: Path, how: int) -> int | None:
             fcntl.flock(handle, how)
             if _is_at(handle, path):
                 return handle
-        except BaseException:
+        except BaseException as fault:
             os.close(handle)
+            if isinstance(fault, OSError) and fault.errno in NO_LOCKS:
+                raise PrerequisiteError(f"{path} cannot be locked ({fault.strerror}): {REMEDY}") from fault
             raise
         os.close(handle)
 

@@ -35,11 +35,18 @@ class Retries:
 
 
 def retried(action: Callable[[], T], policy: Retries, say: Callable[[str], None], wait: Callable[[float], None]) -> T:
-    """Run the action until it does not end in infra, at most as often as the policy says. Raises InfraError."""
+    """Run the action until it does not end in infra, at most as often as the policy says. Raises InfraError.
+
+    A failure that says how long it lasts is waited for; one that lasts longer than the longest pause, or that no
+    further attempt mends, passes at once.
+    """
     for number, pause in enumerate(policy.pauses(), 1):
         try:
             return action()
         except InfraError as fault:
-            say(f"attempt {number} of {policy.attempts}: {fault}; again in {pause:g} s")
-            wait(pause)
+            if not fault.again or fault.after > policy.most_seconds:
+                raise
+            seconds = max(pause, fault.after)
+            say(f"attempt {number} of {policy.attempts}: {fault}; again in {seconds:g} s")
+            wait(seconds)
     return action()

@@ -15,6 +15,8 @@ PROVE = "prove what is built in another sandbox than its build took, and record 
 
 
 YIELD = "write docs/yield from finished builds"
+AGENTS = "bring coding agents to this machine, list or remove them: agents install NAME@VERSION"
+ADOPT = "take submissions that scored without solving, as probes kept them, into rules/hacks.yaml"
 GC = "remove from the store what no spec needs"
 SETTLE = "show reservations of calls whose end nobody saw; close one"
 EXPORT = "exported tasks for others: images in a registry, with the base that they start from, as a tar"

@@ -14,6 +14,7 @@ from typing import Any
 from programsmith.compiler.affected import Affecting, Cause
 from programsmith.compiler.compile import Compiler
 from programsmith.compiler.loader import Asked
+from programsmith.compiler.plan import widest
 from programsmith.compiler.verbs.reading import Answer
 from programsmith.errors import InputError
 from programsmith.rulebook.fault import shown
@@ -49,7 +50,7 @@ def _row(path: Path, asked: Asked, compiler: Compiler, affecting: Affecting) -> 
     causes: Iterable[Cause] = ()
     try:
         subject = compiler.subject(asked.project, path)
-        causes = affecting.causes(subject, real, compiler.steps)
+        causes = affecting.causes(subject, real, [widest(step, subject.values) for step in compiler.steps])
     except InputError as fault:
         if asked.named:
             raise

@@ -25,6 +25,7 @@ from programsmith.rulebook.fault import suggest
 
 VERSION = 1  # of the JSON form
 REMOVING = ("clean", "forget")
+WOULD_RUN = "would_run"
 DONE = (None, 0, 1)  # some of doit's verbs return nothing; its `info` says 1 where a task would run
 
 
@@ -62,12 +63,14 @@ def _spec(path: Path, asked: Asked, compiler: Compiler) -> dict[str, Any]:
     except InputError as fault:
         if asked.named:
             raise
-        return {"name": path.stem, "error": str(fault), "outcome": None, "where": None, "tasks": []}
+        return {"name": path.stem, "error": str(fault), "outcome": None, "current": False, "where": None, "tasks": []}
+    stale = any(task["status"] == WOULD_RUN for task in tasks)
     place = subject.folder.exported(outcome_of(subject.folder.verdict))
     return {
         "name": subject.folder.name,
         "error": None,
-        "outcome": standing_of(subject),
+        "outcome": standing_of(subject, stale=False),
+        "current": bool(outcome_of(subject.folder.verdict)) and not stale,
         "where": str(place) if place.is_dir() else None,
         "tasks": tasks,
     }
@@ -78,7 +81,7 @@ def _tasks(subject: Subject, compiler: Compiler) -> Iterator[dict[str, Any]]:
         turn = attempt.turn
         yield {
             "task": turn.name,
-            "status": "would_run" if would_run else "up_to_date",
+            "status": WOULD_RUN if would_run else "up_to_date",
             "because": attempt.because,
             "reads": list(turn.reads),
             "writes": list(turn.step.writes),

@@ -4,7 +4,8 @@ In: `spec=…` and what is asked for. Out: `registry=` has the images pushed and
 `--with-base` makes dist/with-base/<name>, which carries the root file systems that its images are made on; `format=tar`
 makes a tar beside either, one folder in it. All of it goes with the task. The same bytes for the same task; a line for
 each on stdout, and one on stderr where the spec asks for something else by now. Refuses a spec that has no exported
-task, one whose files are not those that were signed, and one beside which a task called <name>.tar lies.
+task, one whose files are not those that were signed, one beside which a task called <name>.tar lies, and one that is
+being built, proven or exported.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from programsmith.bundle.provided import ROOT
 from programsmith.bundle.tree import write_bundle
 from programsmith.compiler.carrying import carried
 from programsmith.compiler.compile import Compiler
+from programsmith.compiler.leftovers import recorded
 from programsmith.compiler.loader import Asked, asked_specs
+from programsmith.compiler.lock import held
 from programsmith.compiler.passes import outcome_of
 from programsmith.compiler.paths import Project, former, part
 from programsmith.compiler.pushing import push_specs
@@ -69,18 +72,25 @@ def _word(words: Sequence[str], name: str) -> str | None:
 
 
 def _written(asked: Asked, form: str | None, *, with_base: bool) -> None:
-    """Write what is made of dist/ besides, and say so."""
+    """Write what is made of dist/ besides, and say so. Neither a build nor another export of the spec is let in."""
     for path in asked.files if form == TAR or with_base else ():
         name, project = path.stem, asked.project
-        place, files = _checked(project, name)
-        if with_base:
-            place, files = project.dist / WITH_BASE / name, carried(project, Present(files=files, odd={}))
-        if form == TAR:
-            made = _tar(tar_of(place), name, files)
-            text = f"{form}  {made}  sha256:{hashlib.sha256(made.read_bytes()).hexdigest()}"
-        else:
-            text = f"{WITH_BASE}  {_folder(place, files)}"
-        emit(f"{name}  {text}{_sizes(files) if with_base else ''}")
+        _exported(project, name)
+        with held(project.folder(name)), recorded(project.folder(name)):
+            line = _made(project, name, form, with_base=with_base)
+        emit(f"{name}  {line}")
+
+
+def _made(project: Project, name: str, form: str | None, *, with_base: bool) -> str:
+    """Write one form of one task; what it is, as a line."""
+    place, files = _checked(project, name)
+    if with_base:
+        place, files = project.dist / WITH_BASE / name, carried(project, Present(files=files, odd={}))
+    sizes = _sizes(files) if with_base else ""
+    if form != TAR:
+        return f"{WITH_BASE}  {_folder(place, files)}{sizes}"
+    made = _tar(tar_of(place), name, files)
+    return f"{form}  {made}  sha256:{hashlib.sha256(made.read_bytes()).hexdigest()}{sizes}"
 
 
 def _sizes(files: Mapping[str, FileEntry]) -> str:
@@ -91,16 +101,22 @@ def _sizes(files: Mapping[str, FileEntry]) -> str:
 
 def _checked(project: Project, name: str) -> tuple[Path, dict[str, FileEntry]]:
     """Place and files of the exported task `name`. Raises InputError where none is, or another than was exported."""
-    outcome = outcome_of(project.folder(name).verdict)
-    place = project.folder(name).exported(outcome)
-    if outcome not in EXPORTED or not place.is_dir():
-        raise InputError(f"export: {name} has no exported task; run: programsmith build spec={name}")
+    place = _exported(project, name)
     found = read_present(place)
     line = files_line(found)
     if line.state is not State.OK:
         first = f", the first is {line.differences[0]}" if line.differences else ""
         raise InputError(f"export: {place} is not as it was exported: {line.text}{first}; build {name} again")
     return place, found.files
+
+
+def _exported(project: Project, name: str) -> Path:
+    """Where the exported task `name` lies. Raises InputError where there is none."""
+    outcome = outcome_of(project.folder(name).verdict)
+    place = project.folder(name).exported(outcome)
+    if outcome not in EXPORTED or not place.is_dir():
+        raise InputError(f"export: {name} has no exported task; run: programsmith build spec={name}")
+    return place
 
 
 def _tar(made: Path, name: str, files: Mapping[str, FileEntry]) -> Path:
@@ -115,8 +131,6 @@ def _tar(made: Path, name: str, files: Mapping[str, FileEntry]) -> Path:
 def _folder(made: Path, files: Mapping[str, FileEntry]) -> Path:
     """Write the files, in place of what lies there."""
     made.parent.mkdir(exist_ok=True)
-    for left in (part(made), former(made)):
-        shutil.rmtree(left, ignore_errors=True)
     write_bundle(part(made), files.values())
     if made.is_dir():
         made.rename(former(made))

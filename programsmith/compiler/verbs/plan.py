@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
+from programsmith.compiler.asking import deciding
 from programsmith.compiler.build import default_workers
 from programsmith.compiler.compile import Compiler
 from programsmith.compiler.estimate import Estimate, estimate
@@ -72,6 +73,7 @@ def _costs(costs: Estimate | None) -> dict[str, Any]:
         "trials": {"reused": trials.reused, "bought": trials.bought, "bought_at_most": trials.at_most},
         "usd": {
             "at_most": round(costs.usd_at_most, 6),
+            "models": {block: round(usd, 6) for block, usd in costs.models.items()},
             "budget": costs.budget,
             "spent": costs.spent,
             "held": costs.held,
@@ -154,9 +156,11 @@ def _head(found: Outlook, costs: Estimate | None) -> str:
     if trials.reused or trials.at_most:
         most = f"at most {trials.at_most}" + (f" ({_hours(costs.trials_seconds_at_most)})" if trials.at_most else "")
         parts.append(f"trials: {trials.reused} reused, {trials.bought} bought, {most}")
+    asked = deciding(costs)
+    if trials.reused or trials.at_most or asked:
         budget = "" if costs.budget is None else f" of budget.usd {costs.budget:g}, {costs.spent:g} spent"
         held = f", {costs.held:g} held" if costs.held else ""
-        parts.append(f"at most {costs.usd_at_most:.2f} usd{budget}{held}")
+        parts.append(f"at most {costs.usd_at_most:.2f} usd{budget}{held}{asked}")
     return "; ".join(parts)
 
 

@@ -20,7 +20,7 @@ from programsmith.compiler.early import known_footing, known_specs
 from programsmith.compiler.loader import Asked, asked_specs
 from programsmith.compiler.outlook import Outlook, outlook
 from programsmith.compiler.slices import Steady
-from programsmith.errors import Exit, InputError
+from programsmith.errors import Exit, InputError, plain
 from programsmith.rulebook.fault import suggest
 
 VERSION = 1
@@ -86,6 +86,6 @@ def emit(text: str) -> None:
         return
     coding = sys.stdout.encoding or "utf-8"
     try:
-        print(text.encode(coding, "backslashreplace").decode(coding), flush=True)
+        print(plain(text).encode(coding, "backslashreplace").decode(coding), flush=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

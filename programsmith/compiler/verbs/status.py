@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from programsmith.compiler.compile import NEVER, Compiler
+from programsmith.compiler.compile import NEVER, STALE, Compiler
 from programsmith.compiler.leftovers import running
 from programsmith.compiler.loader import Asked
 from programsmith.compiler.outlook import Outlook, Prospect
@@ -89,7 +89,7 @@ def _line(spec: dict[str, Any]) -> list[str]:
     at = "" if spec["revision"] is None else f"r{spec['revision']}"
     at += "" if spec["batch"] is None else f":b{spec['batch']}"
     last = f"{short(spec['last']['task'])} said {spec['last']['said']}" if spec["last"] else ""
-    stands = spec["outcome"] if spec["current"] else "stale" if spec["outcome"] else NEVER
+    stands = spec["outcome"] if spec["current"] else STALE if spec["outcome"] else NEVER
     return [spec["name"], stands, at, last, "; ".join(_notes(spec))]
 
 

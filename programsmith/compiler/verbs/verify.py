@@ -18,7 +18,7 @@ from programsmith.compiler.compile import owner_secret
 from programsmith.compiler.verbs.reading import VERSION, emit
 from programsmith.compiler.verbs.stale import asked_of, warn
 from programsmith.compiler.verifying import Asked, Line, State, exit_of, lines
-from programsmith.errors import Exit, InputError
+from programsmith.errors import Exit, InputError, plain
 from programsmith.rulebook.load import Rulebook
 from programsmith.sandboxes.scratch import scratch
 from programsmith.spec.find import find_project
@@ -97,7 +97,7 @@ def _text(line: Line) -> str:
 
 def _printable(text: str) -> str:
     """The text on one line, whatever a hostile task put into it."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+    return plain(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def _json(path: str, said: Sequence[Line], code: Exit) -> str:
