@@ -15,5 +15,7 @@ fi
 
 clone=$1 folder=$2
 open_engine
-python -m programsmith.toolchains.bases python c
-marked docker 'no Docker engine|engine has no'
+bases
+python -m programsmith.toolchains.bases --verifiers cpp go java javascript rust
+# half of the time is waiting for the engine; tests of one file share what they have made
+marked 'docker and not agents' 'no Docker engine|engine has no' -n 2 --dist loadfile

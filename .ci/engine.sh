@@ -75,10 +75,24 @@ open_engine() { # install what it lacks, start it; activates the clone's .venv
   fi
 }
 
-marked() { # MARKER, LACKS: run the tests of a marker; 1 where one is left out for want of what this run provides
-  pytest -q -m "$1 and not soak" | tee "$folder/said"
-  if grep -E "^SKIPPED.*($2)" "$folder/said" >&2; then
-    echo "$1: these tests want what this run provides, and did not find it" >&2
+bases() { # of Python and C, in the engine; BASES, where it is set, is a file that the engines of one run hand on
+  local made
+  if [ -n "${BASES:-}" ] && [ -e "$BASES" ]; then
+    docker load -q -i "$BASES" >/dev/null || true # what did not come is made
+  fi
+  made=$(python -m programsmith.toolchains.bases python c)
+  if [ -n "${BASES:-}" ] && [ ! -e "$BASES" ] && command -v docker >/dev/null; then
+    # shellcheck disable=SC2086 # one word per tag
+    docker save -o "$BASES.part" $made && mv "$BASES.part" "$BASES" || rm -f "$BASES.part"
+  fi
+}
+
+marked() { # MARKER, LACKS, WORDS…: run the tests of a marker; 1 where one is left out for want of what this run provides
+  local marker=$1 lacks=$2
+  shift 2
+  pytest -q -m "$marker and not soak" "$@" | tee "$folder/said"
+  if grep -E "^SKIPPED.*($lacks)" "$folder/said" >&2; then
+    echo "$marker: these tests want what this run provides, and did not find it" >&2
     return 1
   fi
 }

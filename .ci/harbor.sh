@@ -69,7 +69,7 @@ set -m # a process group of its own, which is ended whole
 provide >"$folder/provide.log" 2>&1 &
 provided=$!
 set +m
-python -m programsmith.toolchains.bases python c
+bases
 if ! wait "$provided"; then
   echo "harbor: Harbor was not made; the last that was said:" >&2
   tail -n 15 "$folder/provide.log" >&2

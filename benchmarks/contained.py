@@ -26,7 +26,7 @@ from programsmith.bundle import images
 from programsmith.bundle.container import tests_digest
 from programsmith.bundle.images import Base, Side
 from programsmith.bundle.places import environment, folders
-from programsmith.bundle.render import read_payload, server_sources, server_words
+from programsmith.bundle.render import LISTS, read_payload, server_sources, server_words
 from programsmith.errors import PrerequisiteError
 from programsmith.records import codec
 from programsmith.rulebook.load import Rulebook
@@ -64,7 +64,9 @@ class Contained(verifier.Bench):
     def _lay(self, tc: Toolchain, rule: dict, base: Base) -> None:  # type: ignore[type-arg]
         """What a verifier's image is built from besides the cases."""
         tests = self._bundle / "tests"
-        words = {"base": base.tag, "packages": " ".join(rule["packages"]["verifier"]), **server_words()}
+        absent = " ".join((LISTS, *rule["absent"].get(tc.language, ())))
+        packages = " ".join(rule["packages"]["verifier"])
+        words = {"base": base.tag, "packages": packages, "absent": absent, **server_words()}
         text = read_payload("harbor", "tests.Dockerfile").decode("utf-8")
         (tests / "Dockerfile").write_text(Template(text).substitute(words, places=" ".join(folders(launch.SLOTS))))
         (tests / "environment.json").write_bytes(environment(tc, (), (), launch.SLOTS, rule))

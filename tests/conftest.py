@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 GROUPS = ("real", "docker", "harbor", "agents", "attack", "adversary", "browser", "soak")
+SOAK_SECONDS = 4 * 3600
 SECONDS: Counter[str] = Counter()
 
 
@@ -35,6 +36,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         marked = [name for name in GROUPS if item.get_closest_marker(name)]
         item.user_properties.append(("group", marked[0] if marked else _folder(item.path)))
+        if item.get_closest_marker("soak"):
+            item.add_marker(pytest.mark.timeout(SOAK_SECONDS))
 
 
 def _folder(path: Path) -> str:

@@ -20,6 +20,8 @@ LINES_PER_FUNCTION = 40
 LINES_PER_STRING = 15
 BANNED = frozenset({"util", "utils", "helper", "helpers", "manager", "handler", "data", "info", "ctx"})
 HISTORY = re.compile(r"\b(legacy|deprecated|no longer|previously|TODO|FIXME|XXX|refactored|workaround for now)\b")
+TEMPORARY = frozenset({"mkdtemp", "mkstemp", "TemporaryDirectory", "NamedTemporaryFile"})
+IN_SCRATCH = ("payload/verifier/grade.py", "payload/verifier/plain.py")  # their process has a folder for such things
 MACHINE = re.compile(r"/opt/ps\b|/work/(main|shared)\b|/root/|/tmp/a2\b")
 
 
@@ -86,6 +88,21 @@ def test_programs_are_files_not_strings(path: Path) -> None:
 @pytest.mark.parametrize("path", CODE, ids=_name)
 def test_every_module_says_what_it_is(path: Path) -> None:
     assert ast.get_docstring(_tree(path))
+
+
+@pytest.mark.parametrize("path", CODE, ids=_name)
+def test_temporary_things_tell_whose_they_are(path: Path) -> None:
+    """Where temporary files go, a name without a prefix bears the mark of a run, or the prefix is the mark."""
+    for node in ast.walk(_tree(path)):
+        made = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in TEMPORARY
+        if not made or "payload/adversaries" in str(path):
+            continue
+        given = {word.arg: word.value for word in node.keywords}
+        mark = given.get("prefix")
+        owned = mark is None or (isinstance(mark, ast.Call) and ast.unparse(mark.func) == "prefix")
+        in_scratch = "dir" in given or str(path).endswith(IN_SCRATCH)
+        kept = ast.unparse(given.get("delete", ast.Constant(True))) == "False"  # noqa: FBT003
+        assert owned or in_scratch or kept, f"line {node.lineno}"
 
 
 def test_readme_shows_the_plan() -> None:

@@ -86,6 +86,14 @@ def killed(config: dict[str, Any], victims: Callable[[], list[int]]) -> Result:
     return results[0]
 
 
+def until(holds: Callable[[], bool]) -> None:
+    """Wait until something holds."""
+    deadline = time.monotonic() + 15
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
 def below(word: str) -> list[int]:
     """Processes below this one whose command line begins with `word`, parents first."""
     found = []

@@ -12,7 +12,7 @@ from programsmith.payload.verifier import seccomp
 from programsmith.payload.verifier.bwrap import BwrapLauncher
 from programsmith.payload.verifier.launcher import LauncherError, View
 from programsmith.sandboxes.config import launcher_config
-from tests.contract.launches import EXITS, OVER_BWRAP, below, killed, launched, proves_nothing, script
+from tests.contract.launches import EXITS, OVER_BWRAP, below, case, killed, launched, proves_nothing, script
 
 
 @pytest.fixture(params=OVER_BWRAP)
@@ -74,3 +74,14 @@ def test_probe_refuses_a_launcher_that_does_not_isolate(
             launcher.probe()
     finally:
         launcher.close()
+
+
+def test_without_groups_what_a_launch_left_is_read_though_bwrap_holds_its_streams(config: dict[str, Any]) -> None:
+    more_than_a_pipe_takes = 300_000
+    launcher = BwrapLauncher({**config, "cgroup": False})
+    try:
+        result = launcher.run(case(f"open('much', 'wb').write(bytes({more_than_a_pipe_takes}))"))
+    finally:
+        launcher.close()
+    assert (result.fault, result.limits_hit) == (None, frozenset())
+    assert [len(e.content) for e in result.files or ()] == [more_than_a_pipe_takes]

@@ -12,7 +12,7 @@ import pytest
 from programsmith.payload.verifier.compiled import CompiledLauncher
 from programsmith.payload.verifier.launcher import View
 from programsmith.sandboxes.config import launcher_config
-from tests.contract.launches import EXITS, below, case, ended, killed, launched, proves_nothing, script
+from tests.contract.launches import EXITS, below, case, ended, killed, launched, proves_nothing, script, until
 
 SERVERS = Path(__file__).parent / "servers"
 
@@ -66,7 +66,29 @@ def test_a_dead_server_is_replaced(config: dict[str, Any]) -> None:
         for _ in range(2):
             assert ended(launcher.run(case("print(1)"))) == b"1\n"
             os.kill(below(config["server"])[0], signal.SIGKILL)
-            for pid in below(config["server"]):
-                os.waitpid(pid, 0)
+            until(lambda: not below(config["server"]))
+    finally:
+        launcher.close()
+
+
+def test_what_is_started_ahead_serves_the_launches(config: dict[str, Any]) -> None:
+    launcher = CompiledLauncher(config)
+    try:
+        launcher.prepare(2)
+        until(lambda: len(below(config["server"])) == 2)  # each bears another name until it has begun
+        ahead = below(config["server"])
+        assert ended(launcher.run(case("print(1)"))) == b"1\n"
+        assert set(ahead) <= set(below(config["server"]))
+    finally:
+        launcher.close()
+    assert below(config["server"]) == []
+
+
+@pytest.mark.parametrize("server", ["/no/such/server", "/bin/false"])
+def test_a_fault_of_what_is_started_ahead_is_told_by_the_launch(config: dict[str, Any], server: str) -> None:
+    launcher = CompiledLauncher({**config, "server": server})
+    try:
+        launcher.prepare(2)
+        proves_nothing(launcher.run(case("pass")))
     finally:
         launcher.close()

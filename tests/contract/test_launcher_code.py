@@ -97,6 +97,15 @@ def test_beside_scripts_no_code_runs_that_the_view_does_not_hold(launcher: Launc
     assert set(held.values()) <= {"1", "13", "30", "died"}
 
 
+@pytest.mark.skipif(not CODE, reason="machine code of x86_64 or aarch64: run on such a machine")
+def test_where_the_machine_makes_code_no_file_becomes_code_all_the_same(launcher: Launcher, tree: Mount) -> None:
+    Path(tree.source, "code").write_bytes(CODE)
+    Path(tree.source, "script").write_bytes(CODE)
+    held = tries(launcher, dataclasses.replace(tree, scripts=(), makes_code=True))
+    assert (held["written"], held["turned"]) == ("42", "42")
+    assert {said for name, said in held.items() if name.startswith("of the ")} <= {"1", "13"}
+
+
 def test_scripts_are_started_and_read_and_nothing_else_is_started(launcher: Launcher, tree: Mount) -> None:
     for name in ("script", "other"):
         Path(tree.source, name).write_text("#!/usr/bin/python3 -I\nimport ctypes, json, math\nprint('ran')\n")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -49,6 +51,24 @@ def test_cpu_of_children_that_are_never_reaped_counts(launcher: Launcher) -> Non
     )
     result = launcher.run(case(code, limits=limits(cpu_seconds=1)))
     assert "cpu" in result.limits_hit
+
+
+MUCH = "open('f', 'wb').write(bytes(300_000))"  # more than a pipe takes
+LONG = (
+    "import os\nfor n in range(110): os.mkdir('d' * 250); os.chdir('d' * 250)\n"
+    "for n in range(150): open(f'{n:03}' + 'f' * 240, 'w')"
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "limit"),
+    [(f"{MUCH}\nimport time; time.sleep(60)", "wall"), (f"{MUCH}\nprint('x' * 3_000_000)", "output"), (LONG, "work")],
+    ids=["wall", "output", "work"],
+)
+def test_what_a_launch_left_is_no_fault_where_a_limit_ended_it(launcher: Launcher, code: str, limit: str) -> None:
+    result = launcher.run(case(code, limits=limits(wall_seconds=2, work_bytes=1 << 20)))
+    assert (result.fault, result.started) == (None, True)
+    assert limit in result.limits_hit
 
 
 WAITS = (
@@ -148,7 +168,31 @@ SIX_MAPPINGS = (
     "for _ in range(6): os.wait()"
 )
 CLOSED = "import ctypes; ctypes.CDLL(None).prctl(4, 0)\n"  # shuts what others may ask about a process
-HOGS = {"one process": ONE_HOG, "six children": SIX_HOGS, "shared": SIX_MAPPINGS, "closed": CLOSED + SIX_MAPPINGS}
+NAMED = "import ctypes; ctypes.CDLL(None).prctl(15, b'VmRSS: 0')\n"  # called like a line that tells of its memory
+SHARED = (
+    "import ctypes, mmap\nheld, piece = [], b'x' * (20 << 20)\n"
+    "for _ in range(60):\n m = mmap.mmap(-1, 20 << 20); m.write(piece); held.append(m)\n"
+)
+DROPPED = SHARED + " m.madvise(mmap.MADV_DONTNEED)"
+UNMAPPED = SHARED + (
+    " start = ctypes.addressof(ctypes.c_char.from_buffer(m)) + 4096\n"
+    " assert ctypes.CDLL(None).munmap(ctypes.c_void_p(start), ctypes.c_size_t((20 << 20) - 4096)) == 0"
+)
+TABLES = (
+    "import mmap\nm = mmap.mmap(-1, 600 << 30, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ)\n"
+    "for at in range(0, len(m), 2 << 20): m[at]"
+)
+HOGS = {
+    "one process": ONE_HOG,
+    "six children": SIX_HOGS,
+    "shared": SIX_MAPPINGS,
+    "closed": CLOSED + SIX_MAPPINGS,
+    "named": NAMED + SIX_HOGS,
+    "dropped": DROPPED,
+    "dropped and closed": CLOSED + DROPPED,
+    "unmapped": UNMAPPED,
+    "page tables": TABLES,
+}
 
 
 def test_what_processes_share_counts_once(launcher: Launcher) -> None:
@@ -158,7 +202,7 @@ def test_what_processes_share_counts_once(launcher: Launcher) -> None:
         "  [m[n] for n in range(0, 60 << 20, 4096)]; time.sleep(0.6); os._exit(0)\n"
         "for _ in range(6): assert os.wait()[1] == 0"
     )
-    ended(launcher.run(case(code, limits=limits(memory_bytes=200 << 20))))
+    ended(launcher.run(case(code, limits=limits(memory_bytes=200 << 20, work_bytes=512 << 20))))
 
 
 @pytest.mark.parametrize("code", HOGS.values(), ids=HOGS)
@@ -166,6 +210,31 @@ def test_memory_is_limited_over_all_processes(launcher: Launcher, code: str) -> 
     result = launcher.run(case(code, limits=limits(memory_bytes=100 << 20)))
     assert result.fault is None
     assert "memory" in result.limits_hit or b"MemoryError" in result.stderr
+
+
+def test_shared_memory_that_is_dropped_and_used_again_counts_once(launcher: Launcher) -> None:
+    code = (
+        "import mmap\nm = mmap.mmap(-1, 40 << 20)\n"
+        "for _ in range(8): m.seek(0); m.write(b'x' * (40 << 20)); m.madvise(mmap.MADV_DONTNEED)"
+    )
+    ended(launcher.run(case(code, limits=limits(memory_bytes=100 << 20))))
+
+
+@pytest.mark.parametrize("holds", ["", "m = mmap.mmap(-1, 4096)"], ids=["nothing", "a page"])
+def test_shared_memory_of_others_counts_for_nobody(launcher: Launcher, holds: str) -> None:
+    """Where it may be the launch's, it is run again: the launch ends, and that proves nothing."""
+    watched = "memory" not in launcher.probe()
+    code = f"import mmap, time\n{holds}\nprint(1, flush=True); time.sleep(0.6)"
+    request = case(code, limits=limits(memory_bytes=60 << 20))
+    with mmap.mmap(-1, 160 << 20) as others, ThreadPoolExecutor(1) as beside:
+        launched = beside.submit(launcher.run, request)
+        time.sleep(0.2)
+        others.write(bytes(160 << 20))
+        result = launched.result()
+    if holds and watched and result.fault:
+        assert "memory that others share" in result.fault
+        result = launcher.run(request)
+    ended(result)
 
 
 def test_memory_outside_any_process_is_counted(launcher: Launcher) -> None:
@@ -204,7 +273,8 @@ def test_one_giant_file_is_stopped(launcher: Launcher) -> None:
 
 def test_stack_recursion_is_a_signal(launcher: Launcher) -> None:
     code = (
-        "import sys, threading\nsys.setrecursionlimit(10**7)\nf = lambda n: f(n + 1) + 1\n"
-        "import ctypes; ctypes.string_at(0)"
+        "import ctypes, sys\nsys.setrecursionlimit(10**7)\n"
+        "call = ctypes.CFUNCTYPE(None)(lambda: call())\ncall()"  # each call lies on the stack of the machine
     )
-    assert launcher.run(case(code)).signal == 11
+    result = launcher.run(case(code))
+    assert (result.fault, result.signal, result.limits_hit) == (None, 11, frozenset())

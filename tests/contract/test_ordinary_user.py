@@ -24,6 +24,9 @@ SUITES = {  # how launches go there: all of it the fast way, the fences over bwr
     "test_compiled_faults.py": "compiled",
     "test_sandbox.py": "sandbox",
     "test_sandbox_places.py": "sandbox",
+    "test_bridge.py": "bubblewrap and not over and not without",
+    "test_bridge_attacks.py": "bubblewrap and not over and not without",
+    "test_bridge_ends.py": "bubblewrap and not over and not without",
 }
 
 BECOME = ("setpriv", "--reuid", str(USER), "--regid", str(USER), "--clear-groups")

@@ -20,6 +20,7 @@ from programsmith.sandboxes import open_sandbox
 from programsmith.sandboxes.base import Sandbox, SandboxPlan
 from tests.contract.backends import BACKENDS, Backend
 from tests.contract.launches import ENV, limits
+from tests.samples.reachable import open_up
 
 pytestmark = pytest.mark.attack
 ESCAPES = Path(__file__).parents[1] / "samples" / "escapes.py"
@@ -70,9 +71,7 @@ def test_the_probe_finds_what_is_open(host: tuple[bytes, ...], tmp_path: Path) -
         pytest.skip("setpriv is not installed: apt-get install -y util-linux")
     script = place / "escapes.py"
     script.write_bytes(ESCAPES.read_bytes())
-    for folder in (place, *place.parents):
-        if folder.is_relative_to(tmp_path.parents[1]):
-            folder.chmod(0o755)
+    open_up(place)
     words = [*user, "/usr/bin/python3" if user else sys.executable, "-I", str(script), *map(os.fsdecode, host)]
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60, cwd="/")
     assert done.returncode == 0, done.stderr

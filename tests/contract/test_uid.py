@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import struct
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from programsmith.payload.verifier import launchers
 from programsmith.payload.verifier.launcher import LauncherError, Mount, Result, Surroundings
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.payload.verifier.uid import UidLauncher
 from tests.contract import contained
-from tests.contract.launches import case, ended, limits, proves_nothing
+from tests.contract.launches import case, ended, limits, proves_nothing, until
 
 pytestmark = pytest.mark.skipif(not contained.is_inside(), reason="runs inside a container: see test_contained.py")
 TWO = [{"/work": f"/slots/{n}/work", "/tmp": f"/slots/{n}/tmp"} for n in range(2)]
@@ -107,6 +110,46 @@ def test_nothing_stays_in_places_that_everybody_has(alone: UidLauncher) -> None:
     assert ours() == []
 
 
+@pytest.mark.parametrize("number", ["SIGSTOP", "SIGKILL"])
+def test_who_comes_to_end_a_launch_cannot_be_ended_by_it(alone: UidLauncher, number: str) -> None:
+    """Who ends a user's processes is that user for a moment, and what is to end tries all the time to be faster."""
+    code = (
+        "import os, signal\nif os.fork(): signal.pause()\n"
+        f"while True:\n try: os.kill(-1, signal.{number})\n except OSError: pass"
+    )
+    for _ in range(6):
+        result = alone.run(case(code, limits=limits(wall_seconds=1)))
+        assert (result.fault, result.files is None) == (None, False)
+        assert ours() == []
+
+
+MARKS = (  # what of a place is no entry of it
+    "import os, struct\nplaces = {places}\nassert {{os.stat(d).st_uid for d in places}} == {{os.getuid()}}\n"
+    "print(places, [(os.listxattr(d), os.stat(d).st_mtime_ns, oct(os.stat(d).st_mode)) for d in places])\n"
+)
+ACL = struct.pack("<I9H", 2, 1, 7, 0xFFFF, 0xFFFF, 4, 5, 0xFFFF, 0xFFFF, 32) + struct.pack("<HI", 5, 0xFFFFFFFF)
+MARKING = (
+    "for d in places:\n for name, value in (('user.x', b'1'), ('system.posix_acl_default', " + repr(ACL) + ")):\n"
+    "  try: os.setxattr(d, name, value); print('set')\n  except OSError: pass\n"
+    " os.utime(d, ns=(7, 7)); os.chmod(d, 0)\n"
+)
+
+
+@pytest.mark.parametrize("place", ["/work", "/opt/marked"], ids=["memory", "disk"])
+def test_nothing_sticks_to_a_place_of_its_users_own(way: str, place: str) -> None:
+    os.makedirs(place, exist_ok=True)
+    os.makedirs("/opt/marked_tmp", exist_ok=True)
+    opened = UidLauncher(contained.config(way, [{"/work": place, "/tmp": "/opt/marked_tmp"}]))
+    code = MARKS.format(places=[place, "/opt/marked_tmp"])
+    before = ended(opened.run(case(code)))
+    marked = ended(opened.run(case(code + MARKING)))
+    after = ended(opened.run(case(code)))
+    opened.close()
+    assert b"set" in marked
+    assert b"user." not in before
+    assert after == before
+
+
 def test_a_place_that_is_not_here_is_refused_by_name(alone: UidLauncher) -> None:
     result = alone.run(case("pass", surroundings=Surroundings(cwd="/elsewhere")))
     proves_nothing(result)
@@ -166,6 +209,10 @@ def first_processes() -> list[int]:
     return sorted(found)
 
 
+def open_files() -> list[int]:
+    return [len(os.listdir(f"/proc/{pid}/fd")) for pid in first_processes()]
+
+
 @pytest.mark.parametrize("victim", [0, -1], ids=["first", "last"])
 def test_a_launch_whose_guard_is_killed_is_a_fault_and_nothing_of_it_lives(alone: UidLauncher, victim: int) -> None:
     results: list[Result] = []
@@ -180,11 +227,32 @@ def test_a_launch_whose_guard_is_killed_is_a_fault_and_nothing_of_it_lives(alone
     assert ended(alone.run(case("import os; print(os.listdir('.'))"))) == b"[]\n"
 
 
-def until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 15
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+def test_a_place_that_only_its_user_may_enter_is_as_before(alone: UidLauncher) -> None:
+    before = ended(alone.run(case(LISTING)))
+    ended(alone.run(case("import os; os.chmod('.', 0)")))
+    assert ended(alone.run(case(LISTING))) == before
+
+
+def test_nothing_of_a_launch_counts_for_the_next_one(alone: UidLauncher) -> None:
+    busy = "import time\nwhile time.process_time() < 0.6: pass"
+    files = tuple(FileEntry(b"d%d/f" % n, "file", 0o644, bytes(50_000)) for n in range(80))
+    kept = "import os; print(len(os.listdir('.')))"
+    for _ in range(2):
+        assert alone.run(case(busy)).cpu_seconds >= 0.6
+        assert ended(alone.run(case(kept, files=files))) == b"80\n"
+        quiet = alone.run(case(kept))
+        assert ended(quiet) == b"0\n"
+        assert quiet.cpu_seconds < 0.5
+
+
+def test_a_tree_that_cannot_be_read_back_leaves_nothing_open(alone: UidLauncher) -> None:
+    deep = "import os\nfor n in range(200): os.mkdir('d'); os.chdir('d')"
+    ended(alone.run(case("pass")))
+    time.sleep(0.5)  # a report may be read before its writer has closed the pipe
+    before = open_files()
+    for _ in range(3):
+        assert alone.run(case(deep)).files is None
+    until(lambda: open_files() == before)
 
 
 @pytest.mark.parametrize("code", [0, 1, 126, 127])
@@ -195,6 +263,18 @@ def test_a_server_that_only_exits_is_a_fault(code: int, tmp_path: Path) -> None:
     launcher = UidLauncher({**contained.config("uid"), "server": str(server)})
     proves_nothing(launcher.run(case("pass")))
     launcher.close()
+
+
+def test_a_submission_is_left_alone_until_it_is_received(way: str) -> None:
+    """A build works where the submission lies."""
+    place = Path("/opt/handed_in")
+    place.mkdir(exist_ok=True)
+    (place / "compile.sh").touch()
+    build = {**contained.config(way, [{str(place): str(place)}]), "uid": contained.FIRST_UID + 1}
+    environment = {"kind": "uid", "build": build, "run": contained.config(way)}
+    with launchers.opened(json.dumps(environment).encode()) as found:
+        found.ahead(1)
+        assert os.listdir(place) == ["compile.sh"]
 
 
 @pytest.mark.parametrize("uid", [0, (1 << 32) - 1, 1 << 32, -5])

@@ -94,7 +94,7 @@ def test_a_no_is_built_shown_forgotten_and_cleaned(project: Path, start: list[st
 
     shown = json.loads(run(project, "programsmith", "list", "--json")[1])
     assert shown["version"] == 1
-    assert [spec["outcome"] for spec in shown["specs"]] == ["reject"]
+    assert [(spec["outcome"], spec["current"]) for spec in shown["specs"]] == [("reject", True)]
     assert [task["task"] for task in shown["specs"][0]["tasks"]] == ["hello:ingest", "hello:r0:gate"]
     assert {task["status"] for task in shown["specs"][0]["tasks"]} == {"up_to_date"}
     one = json.loads(run(project, "programsmith", "info", "hello:ingest", "--json")[1])
@@ -118,7 +118,12 @@ def test_formatting_of_a_spec_reruns_nothing_and_a_source_edit_does(project: Pat
     assert run(project, "programsmith", "build")[0] == 1
     (project / "specs" / "hello.yaml").write_text("# hello\nsource:\n    path: hello\nname: 'hello'\nversion: 1\n")
     assert "nothing to do" in run(project, "programsmith", "build")[2]
+    assert run(project, "programsmith", "list")[1] == "hello   hello.yaml: reject\n"
     (project / "hello" / "other.py").write_text("")
+    assert run(project, "programsmith", "list")[1] == "hello   hello.yaml: stale\n"
+    (spec,) = json.loads(run(project, "programsmith", "list", "--json")[1])["specs"]
+    assert (spec["outcome"], spec["current"]) == ("reject", False)
+    assert run(project, "programsmith", "status")[1].split()[:2] == ["hello", "stale"]
     assert "source.path changed" in run(project, "programsmith", "build")[2]
 
 

@@ -74,7 +74,7 @@ class Project:
     def anew(self) -> None:
         """Want every trial again, with other bytes: what was graded is graded no more."""
         path = self.root / "solvers" / "solver.py"
-        path.write_text(path.read_text().replace("# attempt", "# another attempt"))
+        path.write_text(path.read_text().replace("attempt", "further attempt"))
 
     def trials(self) -> set[str]:
         """Those that were just bought."""

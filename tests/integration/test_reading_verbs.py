@@ -40,7 +40,7 @@ def test_before_the_first_build_all_is_told_that_can_be(tmp_path: Path) -> None:
     ways = {(row["task"], row["then"]) for row in plan["open"]}
     assert ways == {("mill:r0:b0:weigh", "another batch of trials"), ("mill:r0:b0:weigh", "another revision")}
     assert plan["trials"] == {"reused": 0, "bought": 6, "bought_at_most": 27}
-    assert plan["usd"] == {"at_most": 0.0, "budget": None, "spent": 0.0, "held": 0.0}
+    assert plan["usd"] == {"at_most": 0.0, "models": {}, "budget": None, "spent": 0.0, "held": 0.0}
     assert plan["seconds"]["trials_at_most"] >= 600
     said = mill.text("plan")
     assert "  r0:b0:trial:* (6 tasks) would run: never built\n" in said

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import json
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
@@ -33,15 +34,22 @@ from programsmith.spec.unavailable import RUNS
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "samples"))
 
-from edits import FIELDS, MATRIX, PROMPTS, RULES, SPEC, edited  # noqa: E402
+from edits import ANSWERS, FIELDS, JUDGED, MATRIX, PROMPTS, RULES, SPEC, edited  # noqa: E402
 from idle import IdleBlocks  # noqa: E402
 
 WORKERS = 4
-HOST, SECRET, SOURCE, FOLDER = OTHERS
+HOST, SECRET, SOURCE, FOLDER, *SAID = OTHERS
 CONTENT = {HOST: "libc", SOURCE: "mine/program", FOLDER: "shown/tool"}
+CONTENT |= {said: f"said/{said.split()[2]}.yaml" for said in SAID}
 WAYS = (  # the first blocks of a row decide who follows: here from where the pipeline begins to where it ends
     "source.git", "rules/checks", "generation", "difficulty[].confidence", "horizon.min_lines",
 )  # fmt: skip
+OF_A_JUDGE = {
+    "rules/asks",
+    "rules/prompts/triage.md",
+    "rules/schema/answer_triage.json",
+    *(s for s in SAID if "triage" in s),
+}
 BLOCKS = [step.block for step in STEPS]
 
 
@@ -50,9 +58,9 @@ class Tried:
 
     def __init__(self, root: Path, **changed: Any) -> None:
         self.root = root
-        for name in ("mine", "specs", "rules", "solvers", "shown", "empty"):
+        for name in ("mine", "specs", "rules", "solvers", "shown", "said", "empty"):
             (root / name).mkdir(parents=True)
-        for name in ("solvers/one.py", "solvers/two.py", "shown/tool", "mine/program", "libc"):
+        for name in ("solvers/one.py", "solvers/two.py", *CONTENT.values()):
             (root / name).write_text("as it was")
         (root / "specs" / "tried.yaml").write_text(yaml.safe_dump({**SPEC, **changed}))
         self.rule("batches", {"first": 1, "further": 2})
@@ -66,6 +74,9 @@ class Tried:
         path = self.root / rule_file(name)
         text = (path if path.exists() else packaged_rules() / path.relative_to(self.root / "rules")).read_text()
         path.parent.mkdir(exist_ok=True)
+        if name in ANSWERS:
+            path.write_text(json.dumps(edited(json.loads(text), ANSWERS[name])))
+            return
         path.write_text(text + PROMPTS[name] if name in PROMPTS else yaml.safe_dump(edited(yaml.safe_load(text), edit)))
 
     def read(self) -> Subject:
@@ -117,7 +128,7 @@ class Tried:
 
 
 def rule_file(name: str) -> str:
-    return f"rules/{name}" if name in PROMPTS else f"rules/{name}.yaml"
+    return f"rules/{name}" if name in {*PROMPTS, *ANSWERS} else f"rules/{name}.yaml"
 
 
 @pytest.fixture(scope="module")
@@ -131,16 +142,31 @@ def crossed(tmp_path_factory: pytest.TempPathFactory) -> Tried:
     return Tried(tmp_path_factory.mktemp("tried") / "cross", sweep=MATRIX)
 
 
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Tried:
+    """The same with a judge of trials."""
+    return Tried(tmp_path_factory.mktemp("tried") / "judge", models=JUDGED)
+
+
 @pytest.fixture
 def base(change: str, request: pytest.FixtureRequest) -> Tried:
-    found: Tried = request.getfixturevalue("crossed" if change.startswith("sweep.") else "tried")
+    other = "crossed" if change.startswith("sweep.") else "judged" if change in OF_A_JUDGE else "tried"
+    found: Tried = request.getfixturevalue(other)
     return found
+
+
+def test_a_judged_trial_is_a_cause_of_triage_itself(judged: Tried) -> None:
+    """What its row calls a follower where nobody judges."""
+    change = "rollouts[].trials"
+    row = reruns(STEPS, change)
+    with judged.changed(change) as subject:
+        assert judged.would_run(subject) == {*row.at_once, "triage"}
 
 
 def test_every_field_and_every_rule_is_changed() -> None:
     assert [c for c in changes() if c not in OTHERS] == [
         *FIELDS,
-        *sorted([*(f"rules/{name}" for name in RULES), *(f"rules/{name}" for name in PROMPTS)]),
+        *sorted([*(f"rules/{name}" for name in RULES), *(f"rules/{name}" for name in (*PROMPTS, *ANSWERS))]),
     ]
     assert set(CONTENT) | {SECRET} == set(OTHERS)
 

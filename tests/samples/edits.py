@@ -9,6 +9,9 @@ from collections.abc import Mapping
 from typing import Any
 
 LEFT_OUT = {"agent": "command", "model": "x/1"}
+ASKED = dict.fromkeys(("matrix", "pick", "goldens", "create", "synthesize"), "replay/said")
+JUDGED = {**ASKED, "judge": "replay/said"}
+"""Models of a spec whose trials are judged, which then are causes of triage itself."""
 MATRIX = {
     "agents": ["command"],
     "models": ["x/1", "x/2"],
@@ -34,9 +37,22 @@ SPEC: dict[str, Any] = {
         {"basis": "rollouts", "pass_rate": {"min": 0.1, "max": 0.5}, "trials_max": 2},
         {"basis": {"agent": "nop"}, "pass_rate": {"max": 0.5}, "trials_max": 3},
     ],
+    "models": ASKED,
+    "probe": {
+        "model": {
+            "agent": "command",
+            "model": "a/b",
+            "command": "./creep",
+            "folder": "shown",
+            "usd": 1,
+            "trials": 1,
+        },
+    },
     "reward": {"threshold": 0.5},
     "budget": {"usd": 5},
 }
+ASKING = ("create", "goldens", "matrix", "pick", "synthesize", "triage")
+"""Blocks that may ask a model."""
 PAIR = "difficulty.1.basis"  # a band on a pair, whose batches are larger than those of a band on all
 NOBODY = {"agent": "oracle", "command": None, "model": None, "script": None}
 FIELDS: dict[str, Mapping[str, Any]] = {
@@ -49,6 +65,7 @@ FIELDS: dict[str, Mapping[str, Any]] = {
     "source.archive": {"source.archive": "a.tar"},
     "source.sha256": {"source.sha256": "0" * 64},
     "source.subdir": {"source.subdir": "in"},
+    "source.leave": {"source.leave": ["in"]},
     "source.submodules": {"source.submodules": "skip"},
     "source.allow_overlap": {"source.allow_overlap": True},
     "description": {"description": "other"},
@@ -114,7 +131,12 @@ FIELDS: dict[str, Mapping[str, Any]] = {
     "difficulty[].confidence": {"difficulty.0.confidence": 0.9},
     "difficulty[].trials_max": {"difficulty.0.trials_max": 3},
     "probe.adversaries": {"probe.adversaries": "core"},
-    "probe.model": {"probe.model": "a/b"},
+    "probe.model.agent": {"probe.model.agent": "codex"},
+    "probe.model.model": {"probe.model.model": "a/c"},
+    "probe.model.command": {"probe.model.command": "./crawl"},
+    "probe.model.folder": {"probe.model.folder": "solvers"},
+    "probe.model.usd": {"probe.model.usd": 0.5},
+    "probe.model.trials": {"probe.model.trials": 2},
     "reward": {"reward": "fraction"},
     "reward.threshold": {"reward.threshold": 0.6},
     "seal": {"seal": "owner"},
@@ -127,18 +149,29 @@ FIELDS: dict[str, Mapping[str, Any]] = {
     "review": {"review": ["pick"]},
     "generation": {"generation": 2},
 }
+HACK = {
+    "id": "hack_000000000000", "digest": "0" * 64, "language": "c", "tool": "t", "bundle": "0" * 64,
+    "backend": "bubblewrap", "agent": "codex", "model": "a/b", "index": 0, "trial": "0" * 64, "reward": 1,
+    "defence": "unknown", "commands": [], "files": [{"path": "x", "kind": "file", "mode": 420, "text": ""}],
+}  # fmt: skip
 RULES: dict[str, Mapping[str, Any]] = {
     "acceptance": {"nulls_max": 0.03},
     "adversaries": {"wanted.adversaries": 21},
+    "agents": {"usd": 6},
+    "asks": {"repairs": 1},
     "bars": {"engine.one_of_1000_ms.most": 151},
     "batches": {"first": 2},
     "candidates": {"lines.full": 6000},
     "checks": {"checks.0.id": "closed_tree", "checks.1.id": "harbor_validity"},
     "containers": {"suite": "other"},
     "defences": {"defences.0.stops": "other"},
+    "failures": {"classes.budget.trial": "own"},
+    "gateway": {"limits.depth": 63},
     "goldens": {"one_outcome_least": 4},
+    "hacks": {"hacks": [HACK]},
     "licenses": {"residue_letters": 201},
     "limits": {"case.pids": 65},
+    "models": {"models.anthropic/claude-opus-4-8.price.input": 6},
     "operations": {"saturated_rungs": 3},
     "overlap": {"benchmarks": {}},
     "retries": {"attempts": 4},
@@ -147,8 +180,10 @@ RULES: dict[str, Mapping[str, Any]] = {
     "toolchains": {"host": ["/nowhere"]},
     "triage": {"passed": 0.9},
 }
-PROMPTS = {"prompts/instruction.md": "one more line\n"}
+PROMPTS = {f"prompts/{name}.md": "one more line\n" for name in sorted((*ASKING, "adversary", "asking", "instruction"))}
 """What is added to each prompt."""
+ANSWERS = {f"schema/answer_{name}.json": {"description": "other"} for name in ASKING}
+"""What is changed in the schema of each answer."""
 
 
 def edited(values: Any, edit: Mapping[str, Any]) -> Any:

@@ -104,7 +104,8 @@ def bought(cache: Path) -> Counter[str]:
 def held(name: str) -> set[str]:
     """Groups of the kernel and folders that living processes hold which were told of the project `name`."""
     shared = [Path("/var/lib/programsmith"), Path("~/.cache/programsmith").expanduser()]
-    places = [*Path("/sys/fs/cgroup").rglob("programsmith-*"), *(p for folder in shared for p in folder.glob("*"))]
+    groups = (Path(at, name) for at, folders, _ in os.walk("/sys/fs/cgroup") for name in folders)  # others come and go
+    places = [*groups, *(p for folder in shared for p in folder.glob("*"))]
     of = {pid for pid in map(_owner, places) if pid and _was_told(pid, name)}
     return {str(path) for path in places if _owner(path) in of}
 

@@ -1,4 +1,4 @@
-"""Two small programs of one behaviour, in C and in Python, built for real, with goldens captured from them."""
+"""Small programs of one behaviour, one per language, built for real, with goldens captured from them."""
 
 from __future__ import annotations
 
@@ -95,8 +95,190 @@ def main():
     return 0
 """,
 }
-KINDS = {"c": ("c-binary", "adder"), "python": ("python-console-script", "adder:main")}
-SYSTEMS = {"c": "make", "python": "python"}
+JAVASCRIPT_FILES = {
+    "package.json": b'{"name": "adder", "version": "1.0.0", "bin": "cli.js"}\n',
+    "sum.js": b"""exports.sumTo = (n) => {
+  let total = 0;
+  while (n !== 0) {
+    total += n;
+    n -= 1;
+  }
+  return total;
+};
+""",
+    "cli.js": b"""const fs = require("fs");
+const { sumTo } = require("./sum");
+
+const [word, number] = process.argv.slice(2);
+if (word === undefined) {
+  console.error("no word");
+  process.exit(2);
+}
+if (word === "sum") {
+  console.log(sumTo(Number(number)));
+}
+if (word === "write") {
+  fs.writeFileSync("sub/made", process.env.WHO);
+}
+if (word === "copy") {
+  process.stdout.write(fs.readFileSync(0));
+}
+process.exitCode = 0;
+""",
+}
+JAVA_FILES = {
+    "Sum.java": b"""final class Sum {
+  static int to(int n) {
+    int total = 0;
+    while (n != 0) {
+      total += n * 1;
+      n--;
+    }
+    return total;
+  }
+}
+""",
+    "Adder.java": b"""import java.nio.file.Files;
+import java.nio.file.Path;
+
+public final class Adder {
+  public static void main(String[] args) throws Exception {
+    if (args.length < 1) {
+      System.err.println("no word");
+      System.exit(2);
+    }
+    if (args[0].equals("sum")) {
+      System.out.println(Sum.to(Integer.parseInt(args[1])));
+    }
+    if (args[0].equals("write")) {
+      Files.writeString(Path.of("sub/made"), System.getenv("WHO"));
+    }
+    if (args[0].equals("copy")) {
+      System.in.transferTo(System.out);
+    }
+    System.out.flush();
+  }
+}
+""",
+}
+GO_FILES = {
+    "go.mod": b"module forge.example/owner/adder\n\ngo 1.19\n",
+    "sum/sum.go": b"""package sum
+
+func To(n int) int {
+	total := 0
+	for n != 0 {
+		total += n * 1
+		n--
+	}
+	return total
+}
+""",
+    "main.go": b"""package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"syscall"
+
+	"forge.example/owner/adder/sum"
+)
+
+var held [][]byte
+
+func main() {
+	if len(os.Args) < 2 {
+		fmt.Fprintln(os.Stderr, "no word")
+		os.Exit(2)
+	}
+	if os.Args[1] == "sum" {
+		n, _ := strconv.Atoi(os.Args[2])
+		fmt.Println(sum.To(n))
+	}
+	if os.Args[1] == "write" {
+		os.WriteFile("sub/made", []byte(os.Getenv("WHO")), 0644)
+	}
+	if os.Args[1] == "copy" {
+		io.Copy(os.Stdout, os.Stdin)
+	}
+	if len(os.Args) > 9 {
+		syscall.Kill(0, 0)
+	}
+	end()
+}
+
+func end() {
+	held = nil
+}
+""",
+}
+RUST_FILES = {
+    "Cargo.toml": b'[package]\nname = "adder"\nversion = "1.0.0"\nedition = "2021"\n',
+    "Cargo.lock": b'version = 3\n\n[[package]]\nname = "adder"\nversion = "1.0.0"\n',
+    "src/sum.rs": b"""pub fn to(mut n: i64) -> i64 {
+    let mut total = 0;
+    while n != 0 {
+        total += n * 1;
+        n -= 1;
+    }
+    total
+}
+""",
+    "src/main.rs": b"""mod sum;
+use std::io::Write;
+
+fn main() {
+    let args: Vec<String> = std::env::args().collect();
+    if args.len() < 2 {
+        eprintln!("no word");
+        std::process::exit(2);
+    }
+    match args[1].as_str() {
+        "sum" => println!("{}", sum::to(args[2].parse().unwrap())),
+        "write" => std::fs::write("sub/made", std::env::var("WHO").unwrap()).unwrap(),
+        "copy" => {
+            let mut all = Vec::new();
+            std::io::copy(&mut std::io::stdin(), &mut all).unwrap();
+            std::io::stdout().write_all(&all).unwrap();
+        }
+        _ => {}
+    }
+    end();
+}
+
+fn end() {
+    let _held: Vec<Vec<u8>> = Vec::new();
+}
+""",
+}
+FILES = {
+    "c": C_FILES,
+    "go": GO_FILES,
+    "java": JAVA_FILES,
+    "javascript": JAVASCRIPT_FILES,
+    "python": PYTHON_FILES,
+    "rust": RUST_FILES,
+}
+ALL_FILES = {name: text for files in FILES.values() for name, text in files.items()}
+KINDS = {
+    "c": ("c-binary", "adder"),
+    "go": ("go-command", "."),
+    "java": ("java-main", "Adder"),
+    "javascript": ("node-script", "cli.js"),
+    "python": ("python-console-script", "adder:main"),
+    "rust": ("rust-binary", "."),
+}
+SYSTEMS = {"c": "make", "go": "go", "java": "maven", "javascript": "npm", "python": "python", "rust": "cargo"}
+NEEDS = {  # a program that must be there, and its packages
+    "c": ("gcc", "gcc"),
+    "go": ("go", "golang-go"),
+    "java": ("javac", "openjdk-17-jdk-headless"),
+    "javascript": ("node", "nodejs"),
+    "python": ("python3", "python3"),
+    "rust": ("cargo", "cargo rustc"),
+}
 CASES = {
     "sum": Case(argv=(b"sum", b"4")),
     "none": Case(argv=()),
@@ -131,7 +313,7 @@ class Adder:
 
     def mutation(self, path: str, before: bytes, after: bytes) -> Mutation:
         """The edit of the one place in a file that holds `before`."""
-        text = (C_FILES | PYTHON_FILES)[path]
+        text = ALL_FILES[path]
         assert text.count(before) == 1
         start = text.index(before)
         return Mutation(path, text[:start].count(b"\n") + 1, start, start + len(before), "test", after)
@@ -139,7 +321,7 @@ class Adder:
 
 def line_of(path: str, text: bytes) -> str:
     """`path:line` of the one line that holds `text`."""
-    (at,) = [n for n, line in enumerate((C_FILES | PYTHON_FILES)[path].split(b"\n"), 1) if text in line]
+    (at,) = [n for n, line in enumerate(ALL_FILES[path].split(b"\n"), 1) if text in line]
     return f"{path}:{at}"
 
 
@@ -168,7 +350,7 @@ def request_of(language: str) -> BuildRequest:
 @contextmanager
 def adder(language: str, folder: Path) -> Iterator[Adder]:
     """Build, install below `folder`, open a launcher."""
-    files = C_FILES if language == "c" else PYTHON_FILES
+    files = FILES[language]
     source = SourceTree(FileEntry(name.encode(), "file", 0o644, body) for name, body in files.items())
     request, tree = request_of(language), folder / "oracle"
     built = build_source(source, request)

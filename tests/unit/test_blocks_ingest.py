@@ -213,9 +213,12 @@ def test_a_submodule_that_points_into_the_machine_is_refused(ingested, kit, tmp_
 def test_a_build_that_asks_git_is_noted(ingested, kit, tmp_path):
     make = "toy: toy.o\n\tcc -DV=`git describe --tags` -o toy toy.o\n"
     files = {"LICENSE": kit.mit, "Makefile": make, "toy.c": "int main(void)\n{\n  return 0;\n}\n"}
-    lock = ingested.lock(git=str(kit.repository(tmp_path / "toy", files)))
+    repo = kit.repository(tmp_path / "toy", files)
+    kit.git(repo, "tag", "v1.2")
+    lock = ingested.lock(git=str(repo))
     assert "synthetic_git: Makefile" in lock.notes
     assert [e.tool for e in lock.entry_points] == ["toy"]
+    assert [n for n in ingested.lock(git=str(repo), ref="v1.2").notes if n not in lock.notes] == ["tag: v1.2"]
 
 
 def test_a_source_that_contains_the_cache_is_wrong_input(ingested, kit, tmp_path):
@@ -250,6 +253,14 @@ def test_subdir_takes_the_licence_along(ingested, kit, tmp_path):
         ingested.run(git=str(repo), subdir="tools/none")
 
 
+def test_a_part_under_other_terms_can_be_left_out(ingested, kit, tmp_path):
+    files = {**kit.program, "menu/gpl.c": "/* GNU General Public License */\n"}
+    repo = kit.repository(tmp_path / "toy", files)
+    assert "source.leave can name it" in ingested.run(git=str(repo)).reason
+    lock = ingested.lock(git=str(repo), leave=["menu"])
+    assert (lock.files, "left_out: menu" in lock.notes) == (len(kit.program), True)
+
+
 def test_a_known_benchmark_is_refused_unless_the_spec_allows_it(ingested, kit, tmp_path):
     files = {**kit.program, "pyproject.toml": kit.program["pyproject.toml"].replace('"toy"\nversion', '"jq"\nversion')}
     repo = kit.repository(tmp_path / "any", files)
@@ -264,5 +275,5 @@ def test_a_checkout_of_a_known_benchmark_is_known_by_its_remote(ingested, kit, t
 
 
 def test_an_unsupported_language_is_refused_by_its_name(ingested, kit):
-    rust = {"LICENSE": kit.mit, "Cargo.toml": "[package]\n", "src/main.rs": "fn main() {\n}\n" * 9, "x.py": "x = 1\n"}
-    assert ingested.refusal(rust).startswith("no_toolchain: it is mostly rust")
+    zig = {"LICENSE": kit.mit, "build.zig": "// build\n", "src/main.zig": "fn main() {\n}\n" * 9, "x.py": "x = 1\n"}
+    assert ingested.refusal(zig).startswith("no_toolchain: it is mostly zig")

@@ -3,12 +3,13 @@
 import pytest
 
 from programsmith.blocks import pick
-from programsmith.compiler.plan import STEP
+from programsmith.compiler.plan import STEP, asking
 from programsmith.job import Job, Rules, Tracked
 from programsmith.records import codec
 from programsmith.records.lock import Candidate, EntryPoint
 from programsmith.records.outcome import Word
 from programsmith.rulebook.load import Rulebook
+from tests.samples.played import Played
 
 
 def candidate(tool, score, language="python"):
@@ -30,10 +31,11 @@ FOUND = (candidate("b", 0.6), candidate("b", 0.6, "c"), candidate("a", 0.2))
 
 @pytest.fixture
 def run(tmp_path):
-    def start(tool=None, review=(), approved=None):
+    def start(tool=None, review=(), approved=None, model=None):
         codec.dump(tmp_path / "candidates.json", FOUND)
-        step = STEP["pick"]
         values = {"name": "t", "task": {"tool": tool}, "review": list(review), "approved": {"pick": approved}}
+        values["models"] = {"pick": "a/b" if model else None}
+        step = asking(STEP["pick"], values)
         job = Job(
             spec=Tracked("spec field", values, step.spec),
             rules=Rules(Rulebook(None).load, step.rules),
@@ -43,6 +45,7 @@ def run(tmp_path):
             project=tmp_path,
             store=tmp_path,
             dist=tmp_path,
+            complete=model,
         )
         outcome = pick.run(job)
         path = tmp_path / "candidate.json"
@@ -98,3 +101,35 @@ def test_a_review_of_the_gate_alone_parks_nothing_here(run):
 
 def test_a_tool_that_fits_none_is_said_before_anyone_looks(run):
     assert run(tool="c", review=["pick"])[0].word is Word.NONE_FIT
+
+
+def test_a_model_chooses_among_the_candidates_and_the_facts_stay_the_codes(run):
+    played = Played({"choice": 1, "why": "it is odd"})
+    outcome, picked = run(model=played)
+    assert (picked.tool, picked.target_language, picked.score) == ("b", "c", 0.6)
+    assert outcome.evidence["model"] == {"name": "a/b", "calls": 1, "used": True, "fault": "", "why": "it is odd"}
+    assert outcome.reason.endswith("a/b chose it of 3")
+
+
+def test_a_choice_that_is_no_candidate_leaves_it_to_the_rule(run):
+    bad = {"choice": 3, "why": "x"}
+    outcome, picked = run(model=Played(bad, bad, bad))
+    assert picked.reasons[-1] == "picked: best of 3 by score, score 0.60"
+    assert outcome.evidence["model"]["fault"] == "choice: wanted 0 to 2, got 3"
+
+
+def test_a_model_sees_only_candidates_of_the_tool_that_the_spec_names(run):
+    played = Played({"choice": 1, "why": "x"})
+    _, picked = run(tool="b", model=played)
+    assert (picked.tool, picked.target_language) == ("b", "c")
+    assert '"tool": "a"' not in played.data
+
+
+def test_where_there_is_one_choice_no_model_is_asked(run):
+    played = Played()
+    assert run(tool="a", model=played)[1].tool == "a"
+    assert played.asked == []
+
+
+def test_a_models_choice_is_parked_for_a_person_like_any_other(run):
+    assert run(review=["pick"], model=Played({"choice": 2, "why": "x"}))[0].word is Word.PARKED

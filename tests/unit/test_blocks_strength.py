@@ -1,5 +1,7 @@
 """The block that judges a bundle's held-out cases."""
 
+from dataclasses import replace
+
 import pytest
 
 from programsmith.blocks import strength
@@ -53,7 +55,7 @@ def kills(mutants, alive=0):
 
 @pytest.fixture
 def run(tmp_path):
-    def start(measured, held_out=("h1", "h2"), docs=(), needs=None):
+    def start(measured, held_out=("h1", "h2"), docs=(), needs=None, pool=POOL):
         (tmp_path / "r").mkdir(exist_ok=True)
         manifest = Manifest(
             tree="",
@@ -69,7 +71,7 @@ def run(tmp_path):
         )
         codec.dump(tmp_path / "r" / "manifest.json", manifest)
         codec.dump(tmp_path / "kills.json", measured)
-        codec.dump_lines(tmp_path / "pool.jsonl", POOL)
+        codec.dump_lines(tmp_path / "pool.jsonl", pool)
         asked = {
             g.id: Discovery(needs=(needs or {}).get(g.id, ()), shows=(b"shown",), options=(), open_only=False)
             for g in POOL
@@ -103,6 +105,16 @@ def test_a_strong_choice_passes_with_every_figure(run):
     assert outcome.evidence["public_kill_ratio"] == 1
     assert set(outcome.evidence["null_scores"].values()) == {0.0}
     assert outcome.reason == "mutation score 0.75 [0.6656, 0.8189] of 120 mutants"
+
+
+def test_what_only_cases_sought_for_survivors_kill_is_counted(run):
+    assert run(kills(120, alive=30)).evidence["killed_as_sought"] == 0
+    sought = replace(WHERE, miner="survivors")
+    found = [replace(g, provenance=sought) if g.id == "h1" else g for g in POOL]
+    evidence = run(kills(120, alive=30), pool=found).evidence
+    assert (evidence["killed_as_sought"], evidence["mutation_score"]) == (90, 0.75)
+    both = [replace(m, killers=("h1", "h2")) for m in kills(120).mutants]
+    assert run(replace(kills(120), mutants=tuple(both)), pool=found).evidence["killed_as_sought"] == 0
 
 
 def test_a_low_score_is_too_weak_and_says_what_was_wanted(run):

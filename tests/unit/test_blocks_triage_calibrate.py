@@ -4,7 +4,7 @@ import pytest
 
 from programsmith.blocks import calibrate, triage
 from programsmith.bundle.manifest import Manifest
-from programsmith.compiler.plan import STEP
+from programsmith.compiler.plan import STEP, asking
 from programsmith.job import Job, Rules, Tracked
 from programsmith.records import codec
 from programsmith.records.labels import Labels
@@ -13,7 +13,7 @@ from programsmith.rulebook.load import Rulebook
 from tests.samples.stock import SPLIT, STOCK, asks
 
 
-def row(index, failing=(), public=(), *, ceiling=False, agent="command"):
+def row(index, failing=(), public=(), *, ceiling=False, agent="command", asked=()):
     return {
         "key": str(index),
         "pair": {"agent": agent, "model": "m"},
@@ -29,16 +29,25 @@ def row(index, failing=(), public=(), *, ceiling=False, agent="command"):
         "failing_public": dict.fromkeys(public, "WA_STDOUT"),
         "near_limit": [],
         "hostile": False,
+        "asked": list(asked),
         "usage": {},
     }
+
+
+def shown(folder, transcripts):
+    """Each trial's transcript as the engine hands it."""
+    for index, steps in transcripts.items():
+        codec.dump(folder / f"{index}.json", {"steps": steps})
+    return {f"t/transcript.json of command-m/{index}": folder / f"{index}.json" for index in transcripts}
 
 
 @pytest.fixture
 def job(tmp_path):
     """A job of either block over a small revision; `records` as the engine hands them."""
 
-    def make(block, records, *, difficulty=(), sweep=None, discovery=None):
-        step = STEP[block]
+    def make(block, records, *, difficulty=(), sweep=None, discovery=None, model=None, transcripts=None):
+        values = {"difficulty": list(difficulty), "sweep": sweep, "models": {"judge": "a/b" if model else None}}
+        step = asking(STEP[block], values)
         assert set(records) <= set(step.records)
         manifest = Manifest(
             tree="", files={}, public=SPLIT.public, held_out=SPLIT.held_out, families={}, tool="t",
@@ -51,9 +60,10 @@ def job(tmp_path):
         codec.dump_lines(tmp_path / "pool.jsonl", STOCK.pool.values())
         said = []
         made = Job(
-            spec=Tracked("spec field", {"difficulty": list(difficulty), "sweep": sweep}, step.spec),
+            spec=Tracked("spec field", values, step.spec),
             rules=Rules(Rulebook(None).load, step.rules),
-            inputs={name: tmp_path / name for name in step.reads},
+            inputs={**{name: tmp_path / name for name in step.reads}, **shown(tmp_path, transcripts or {})},
+            complete=model,
             outputs={},
             scratch=tmp_path,
             project=tmp_path,
@@ -101,6 +111,16 @@ def test_labels_come_back_from_the_evidence_as_they_were_given(judged):
     assert first.word is Word.DONE
     assert first.reason == "1 good_failure, 2 good_success"
     assert first.evidence["counts"] == {"good_failure": 1, "good_success": 2}
+
+
+@pytest.mark.parametrize("asks", [False, True])
+def test_whoever_asked_the_original_shows_that_a_family_could_be_known(judged, asks):
+    other = row(1, ["one2"], asked=[STOCK.pool["one2"].family] if asks else [])
+    first, _, _ = judged([row(0, ["one2"]), other])
+    found = codec.decode(Labels, codec.encode(first.evidence["labels"])).trials
+    assert {(t.label.value, t.proof) for t in found} == {
+        ("good_failure", "reached_by_a_query") if asks else ("unlabelled", "no_proof")
+    }
 
 
 def test_a_planted_case_that_nothing_shows_is_a_defect_that_names_it(judged):

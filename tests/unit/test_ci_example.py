@@ -66,6 +66,31 @@ def test_an_example_that_keeps_its_promises_has_no_fault(ci: ModuleType, built: 
     assert list(ci.missing(built)) == []
 
 
+def test_what_ran_again_is_told_from_what_came_from_the_store(ci: ModuleType) -> None:
+    said = (
+        "tally  ingest        pass          0.1 s  30 files [odd; ones]  [never built; from the store]\n"
+        "tally  r0:b0:trial:scripted:solver:1  done          0.4 s  ended  [never built]\n"
+        "tally  r1:images     pass          2.0 s  two stages  [altered]\n"
+        "other  r0:create     pass          2.0 s  made  [never built]\n"
+    )
+    assert ci.RAN.findall(said) == [
+        ("ingest", "never built; from the store"),
+        ("trial", "never built"),
+        ("images", "altered"),
+    ]
+
+
+def test_a_rebuild_that_does_not_ship_is_named(ci: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "specs" / "tally").mkdir(parents=True)
+    (tmp_path / "specs" / "tally" / "tally.py").write_text("print(1)\n")
+    (tmp_path / "specs" / "tally.yaml").write_text("version: 1\nname: tally\nsource: {path: specs/tally}\n")
+    folder = tmp_path / "cache" / "tally"
+    folder.mkdir(parents=True)
+    codec.dump(folder / "verdict.json", SHIPPED)
+    (line,) = ci.unkept(tmp_path)
+    assert line.startswith("wanted the build from the store to ship, got exit code 1: ")
+
+
 def test_each_broken_promise_is_named(ci: ModuleType, built: Path) -> None:
     verdict = built / "cache" / "tally" / "verdict.json"
     codec.dump(verdict, replace(SHIPPED, outcome=Word.DRAFT))

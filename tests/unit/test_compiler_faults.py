@@ -15,6 +15,11 @@ from programsmith.errors import Exit, InfraError, InputError, PrerequisiteError
         (InputError("specs/x.yaml:3: no"), Exit.USAGE, "x  error: specs/x.yaml:3: no\n"),
         (PrerequisiteError("no engine"), Exit.USAGE, "x  error: no engine\n"),
         (InfraError("net\ndown"), Exit.INFRA, "x  infra: net down\n"),
+        (
+            InfraError("cc: \x1b]52;c;x\x07\u202egood\x9b1m"),
+            Exit.INFRA,
+            "x  infra: cc: \\x1b]52;c;x\\x07\\u202egood\\x9b1m\n",
+        ),
         (KeyboardInterrupt(), Exit.INTERRUPTED, "x  interrupted: run the same command again to go on\n"),
         (OSError(errno.ENOSPC, "full", "/big"), Exit.INFRA, "x  infra: /big: ENOSPC, disk full\n"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import sqlite3
@@ -20,6 +21,7 @@ from programsmith.compiler.remembered import remembered
 from programsmith.compiler.slices import json_digest
 from programsmith.records import codec
 from programsmith.records.outcome import Record, Word
+from programsmith.sandboxes.owners import began
 
 EVERY = (0.5, 0.5, 2.0)
 
@@ -147,9 +149,9 @@ def test_a_run_that_is_gone_does_not_go_on(tmp_path: Path) -> None:
     assert running(folder) is None
     folder.root.mkdir(parents=True)
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    folder.lock.write_text(f"{os.getpid()}\n")
-    for began, of, pid in ((0, boot, os.getpid()), (1, boot, None), (0, "another boot", None)):
-        folder.run.write_text(f'{{"session": 0, "began": {began}, "boot": "{of}"}}')
+    own = began(os.getpid())
+    for since, of, pid in ((own, boot, os.getpid()), (1, boot, None), (0, boot, None), (own, "another boot", None)):
+        folder.run.write_text(json.dumps({"pid": os.getpid(), "began": since, "boot": of, "leads": False}))
         assert running(folder) == pid
     folder.run.write_text("[]")
     assert running(folder) is None

@@ -20,7 +20,7 @@ from programsmith.compiler.slices import Blocks
 PINNED = Path(__file__).parents[1] / "samples" / "paid.json"
 OF_AN_ATTEMPT = ("programsmith.agents.", "programsmith.sandboxes.", "programsmith.payload.", "programsmith.blocks.")
 """Code that decides what an agent meets and what is collected of it; the rest of the engine hands it on."""
-WHOLE = ("init", "launch")  # payload that is started as it lies, not imported
+WHOLE = ("init", "launch", "bridge", "harness")  # payload that is started as it lies, not imported
 
 
 def code(path: Path) -> bytes:
@@ -82,4 +82,5 @@ def test_the_sandbox_and_its_first_process_decide_an_attempt() -> None:
     names = {name for name, _ in files("trial", Blocks())}
     assert {"programsmith.blocks.trial", "programsmith.agents.place", "programsmith.sandboxes.embedded"} <= names
     assert {"payload/init/init.py", "payload/init/init.c", "programsmith.payload.verifier.bwrap"} <= names
+    assert {"payload/bridge/relay.c", "payload/bridge/shim.py", "payload/harness/mini.py"} <= names
     assert "programsmith.payload.verifier.report" not in names

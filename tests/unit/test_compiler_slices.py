@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -134,6 +135,44 @@ def test_every_step_has_code_and_payload(step: Step) -> None:
     assert len(real.digest(step.block)) == 64
     for name in step.payload:
         assert real.payload(name).is_dir(), name
+
+
+PAYLOAD = "programsmith.payload"
+
+
+def folders_read(path: Path) -> Iterator[str]:
+    """Payload folders whose files a module reads: imported for their place, or joined to that of the payload."""
+    tree = ast.parse(path.read_bytes())
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                yield from (a.name.removeprefix(PAYLOAD + ".") for a in names if a.name.startswith(PAYLOAD + "."))
+            case ast.BinOp(op=ast.Div(), left=ast.Call() as left, right=ast.Constant(value=str(name))):
+                yield from [name] if PAYLOAD in ast.unparse(left) else []
+            case _:
+                pass
+
+
+@pytest.mark.parametrize("step", [s for s in STEPS if not s.per_trial], ids=lambda step: str(step.block))
+def test_a_step_depends_on_every_payload_folder_that_its_code_reads(step: Step) -> None:
+    read = {
+        (name, module)
+        for module, path in Blocks().modules(step.block).items()
+        if not module.startswith(PAYLOAD)
+        for name in folders_read(path)
+    }
+    assert {(name, module) for name, module in read if name not in step.payload} == set()
+
+
+def test_the_folders_that_a_module_reads_are_found(tmp_path: Path) -> None:
+    text = (
+        "import programsmith.payload.build as frames\n"
+        "from programsmith.payload.table.form import write\n"
+        'a = Path(str(resources.files("programsmith.payload"))) / "record" / "x.c"\n'
+        'b = Path("build") / "other"\n'
+    )
+    (tmp_path / "m.py").write_text(text)
+    assert set(folders_read(tmp_path / "m.py")) == {"build", "record"}
 
 
 def test_a_step_that_launches_something_depends_on_the_host_and_no_other_does():

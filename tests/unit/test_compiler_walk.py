@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
-from programsmith.compiler.plan import STEPS, TRIED, Step
-from programsmith.compiler.walk import Walk, Ways
+from programsmith.compiler.plan import ATTACKS, STEPS, TRIED, Step, attacked
+from programsmith.compiler.walk import Due, Walk, Ways
 from programsmith.records.outcome import Record, Word
 from programsmith.records.trial import Assignment
 from programsmith.rulebook.load import Rulebook
@@ -117,6 +119,33 @@ def test_a_sweep_is_bought_when_rollouts_are_in_band() -> None:
     swept = ["trial:w:m:0", "grade:w:m:0", "sweep"]
     assert go(("rollouts", "sweep")) == [*MADE, *PROVEN, *TRIALS, *JUDGED, *PROBED, *swept, "gate", "export"]
     assert "trial:w:m:0" not in go(("rollouts", "sweep"), revisions=0, calibrate=[Word.HARDEN], gate=[Word.DROP])
+
+
+def test_an_adversarys_tries_are_bought_once_and_judged_by_the_probe_alone() -> None:
+    steps = [attacked(step) if step.attacks else step for step in STEPS]
+    own = dataclasses.replace(which(0, 0, "w"), adversary=True)
+
+    def given(basis: str, batch: int) -> tuple[Assignment, ...]:
+        return trials(basis, batch) if basis != ATTACKS else (own,) if batch == 0 else ()
+
+    walk = Walk(steps, Ways(route=ROUTES.go, wants=lambda step: step.block != "sweep", trials=given, revisions=0))
+    found: list[Due] = []
+    while due := walk.due():
+        found += due
+        for one in due:
+            if one.step.block == "probe":
+                assert sorted(walk.records(one.step)) == ["grade:adversary:w:m:0", "trial:adversary:w:m:0"]
+                assert (one.batch, one.trials) == (None, (own,))
+            elif one.step.block == "rollouts":
+                assert not any("adversary" in name for name in walk.records(one.step))
+            walk.settle(one, record(one.step.block, YES.get(one.step.block, Word.PASS)))
+        walk.advance()
+    keys = [one.key for one in found]
+    assert keys[keys.index("calibrate") :] == [
+        "calibrate", "trial:adversary:w:m:0", "grade:adversary:w:m:0", "probe", "gate", "export",
+    ]  # fmt: skip
+    prompts = {one.key: "prompts/adversary.md" in one.step.rules for one in found if one.step.block == "trial"}
+    assert prompts == {"trial:s:m:0": False, "trial:s:m:1": False, "trial:adversary:w:m:0": True}
 
 
 def test_each_step_gets_the_records_that_its_row_names() -> None:

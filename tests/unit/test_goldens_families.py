@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from programsmith.goldens.families import family_of
-from programsmith.payload.verifier.model import Case
+from programsmith.goldens.families import asked_families, family_of
+from programsmith.payload.verifier.model import Case, b64
 from tests.samples.golden import facts
 
 
@@ -31,6 +31,19 @@ from tests.samples.golden import facts
 )
 def test_a_family_is_the_subcommand_and_the_set_of_options(argv, family):
     assert family_of(Case(argv=argv), facts()) == family
+
+
+def test_asked_are_the_families_of_queries_that_were_answered():
+    told = [
+        {"argv": [b64(b"-a"), b64(b"\xff")], "word": "ran"},
+        {"argv": [b64(b"list")], "word": "ran"},
+        {"argv": [b64(b"list"), b64(b"-b")], "word": "limit"},
+        {"argv": [b64(b"--" + b"x" * 1000)], "word": "ran"},
+        {"word": "malformed"},
+        {"argv": [b64(b"-a")], "word": "ran"},
+        {"bytes": 9, "queries": 6, "refused": {}},
+    ]
+    assert asked_families(told, facts()) == ("-a", "list")
 
 
 def test_a_number_is_an_option_where_the_tool_takes_it():

@@ -7,11 +7,12 @@ import pytest
 from programsmith.goldens.constants import constants
 from programsmith.goldens.gates.bounds import input_reason, output_reason, time_reason
 from programsmith.goldens.gates.discoverable import Discoverability, Shown
-from programsmith.goldens.gates.duplicates import distinct, over_share
+from programsmith.goldens.gates.duplicates import distinct, over_share, shown_alike
 from programsmith.goldens.gates.lax import FORGIVEN, MUTATIONS, accepted, lax_reason
 from programsmith.goldens.gates.leaks import clock_reason, leak_reason
 from programsmith.goldens.gates.nulls import null_reason
 from programsmith.goldens.gates.one_outcome import one_outcome
+from programsmith.goldens.gates.recall import counted, is_digest_like, recall_families
 from programsmith.payload.verifier.compare import _KINDS
 from programsmith.payload.verifier.model import Case, Expected, FileEntry
 from programsmith.records.golden import MinedCase
@@ -110,6 +111,26 @@ def test_equal_cases_are_one_whatever_the_order_of_their_parts():
     provenance = golden().provenance
     once, gone = distinct([MinedCase(case=c, provenance=provenance, group="") for c in cases])
     assert ([m.case for m in once], gone) == ([cases[0], cases[2]], 1)
+
+
+def test_what_shows_in_nothing_makes_no_case_of_its_own():
+    font, other = FileEntry(b"f", content=b"1"), FileEntry(b"f", content=b"2")
+    bare = golden(b"x")
+    same = [
+        golden(b"x", env=((b"LC_ALL", b"POSIX"),)),
+        golden(b"x", env=((b"FONTS", b"fonts"),), files=(font,)),
+        golden(b"x", files=(font, FileEntry(b"g"))),
+    ]
+    shown = [
+        golden(b"x", env=((b"LC_ALL", b"C"),), stdout=b"other"),
+        golden(b"x", stdin=b"2"),
+        golden(b"x", files=(font,), exit_code=1),
+        golden(b"y", files=(font,)),
+        golden(b"y", files=(other,)),
+    ]
+    assert shown_alike([*same, bare, *shown]) == {g.id for g in same}
+    env = [golden(b"z", env=((b"A", b"%d" % n),)) for n in range(3)]
+    assert shown_alike(env) == {g.id for g in env[1:]}
 
 
 def test_no_expected_side_takes_more_than_its_share():
@@ -229,3 +250,33 @@ def test_a_comparator_that_takes_what_nobody_means_is_lax(expected, comparator, 
 def test_every_kind_of_comparator_says_what_it_forgives():
     assert set(FORGIVEN) == set(_KINDS)
     assert all(names <= set(MUTATIONS) for names in FORGIVEN.values())
+
+
+@pytest.mark.parametrize(
+    ("inputs", "stdout", "digest"),
+    [
+        ((b"abc",), b"ba7816bf8f01cfea414140de5dae2223b00361a3  abc\n", True),
+        ((b"x",), b"SGVsbG8sIFdvcmxkISBTb21lIHRleHQ=\n", True),
+        ((b"ba7816bf8f01cfea414140de5dae2223b00361a3",), b"ba7816bf8f01cfea414140de5dae2223b00361a3\n", False),
+        ((b"x",), b"000000000000000000000000000001\n", False),
+        ((b"x",), b"antidisestablishmentarianism\n", False),
+        (
+            (b"x",),
+            b"words that a reader understands, then ba7816bf8f01cfea414140de5d and more\n",
+            False,
+        ),
+        ((b"x",), b"", False),
+    ],
+)
+def test_output_that_is_mostly_a_code_that_was_not_brought_is_digest_like(inputs, stdout, digest):
+    assert is_digest_like(golden(*inputs, stdout=stdout), 24) == digest
+
+
+def test_recall_families_count_up_to_their_share():
+    digest = 0xBA7816BF8F01CFEA414140DE5DAE2223
+    sums = [golden(b"%d" % n, stdout=b"%040x\n" % (digest + n), family="sum") for n in range(9)]
+    plain = [golden(b"p%d" % n, stdout=b"%d\n" % n) for n in range(3)]
+    families = recall_families([*sums, *plain], 24)
+    assert families == {"sum": 9}
+    assert counted(12, families, 0.25) == 6
+    assert counted(12, {}, 0.25) == counted(12, families, 0.75) == 12

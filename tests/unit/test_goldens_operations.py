@@ -154,3 +154,10 @@ def test_every_operation_keeps_the_pool_and_its_answers(name):
     assert sorted(i for side in SIDES for i in getattr(after, side)) == sorted(STOCK.pool)
     assert broken(SPLIT, after, STOCK) == []
     assert apply(name, SPLIT, STOCK, seen, 0.3)[0] == after
+
+
+def test_a_strength_that_is_short_already_does_not_get_shorter():
+    strict = make_stock(acceptance={**RULE, "mutation_score": 1.01})
+    weaker = moved(SPLIT, [i for i in SPLIT.held_out if strict.pool[i].family == "one"], "reserve")
+    assert any("mutation score" in fault for fault in broken(SPLIT, weaker, strict))
+    assert broken(weaker, SPLIT, strict) == []

@@ -25,7 +25,7 @@ from tests.samples.golden import facts
 ROOT = Path(__file__).parents[2]
 RULE = yaml.safe_load((ROOT / "rules/goldens.yaml").read_bytes())
 LIMITS = Limits(
-    cpu_seconds=1, wall_seconds=5, memory_bytes=1 << 28, pids=16, output_bytes=4096, work_bytes=1 << 20, work_files=50
+    cpu_seconds=1, wall_seconds=60, memory_bytes=1 << 28, pids=16, output_bytes=4096, work_bytes=1 << 20, work_files=50
 )
 TOOL = b"""#!/bin/sh
 case "$1" in
@@ -116,6 +116,9 @@ def test_each_gate_drops_its_case_under_its_word_and_the_rest_is_split(capture):
     assert {g.agreement for g in pool.goldens} == {"agree"}
     assert {g.family for g in pool.goldens} == {"twice"}
     assert (len(pool.split.public), len(pool.split.held_out), len(pool.split.reserve)) == (6, 6, 0)
+    turned = make_pool([*good, *bad], capture, setting(clock_fault=None))
+    assert {g.case.argv for g in turned.goldens} == {(b"twice",), (b"year",)}
+    assert (turned.dropped["clock_unproven"], turned.dropped["clock_dependent"]) == (0, 0)
     said = evidence([*good, *bad], counts, pool, {"other_path": "does not build"})
     assert (said["kept"], said["families"]) == (12, {"twice": {"public": 6, "held_out": 6, "reserve": 0}})
     assert said["miners"] == {"tables": {"found": 21, "skipped": {}}}
@@ -132,6 +135,53 @@ def test_a_constant_that_nothing_else_shows_is_asked_in_public(capture):
     assert cases[-1].case.id not in closed
 
 
+class Busy:
+    """A launcher on a host that is too busy for the first launches: no real one can be made to be so."""
+
+    name = "busy"
+
+    def __init__(self, *results):
+        self.results, self.walls = list(results), []
+
+    def run(self, request):
+        self.walls.append(request.limits.wall_seconds)
+        return self.results.pop(0)
+
+
+def test_a_launch_that_only_a_busy_host_ends_is_given_more_time():
+    most = LIMITS.wall_seconds
+    done = Result(started=True, exit_code=0, stdout=b"done", files=())
+    slow = Result(started=True, limits_hit=frozenset({"wall"}), cpu_seconds=most, wall_seconds=most)
+    asleep = dataclasses.replace(slow, cpu_seconds=0.01)
+    for results, walls in (([slow, done], [most, 10 * most]), ([asleep], [most]), ([done], [most])):
+        launcher = Busy(*results)
+        found = Capture(launcher, facts(), Path("/nowhere"), LIMITS).run(Case(argv=(b"x",)))
+        assert (found, launcher.walls) == (results[-1], walls)
+    with pytest.raises(InfraError, match="too busy; run again"):
+        Capture(Busy(slow, slow), facts(), Path("/nowhere"), LIMITS).run(Case(argv=(b"x",)))
+
+
+def test_a_template_is_not_taken_for_what_expects_nothing(capture):
+    silent = [
+        mined(b"quiet", b"%d" % n, recorded=Recorded(stdout=b""), template="quiet", source=f"s:{n}") for n in range(40)
+    ]
+    words = [
+        mined(b"quiet", b"w%d" % n, recorded=Recorded(stdout=b"w%d" % n), template="quiet", source=f"w:{n}")
+        for n in range(20)
+    ]
+    pool = make_pool([*silent, *words], capture, setting())
+    assert (pool.templates["tables:t"].taken, pool.templates["tables:t"].tried) == (None, {"quiet": (0, 5)})
+
+
+def test_a_template_under_which_the_program_never_ends_is_tried_once(capture):
+    asks = [
+        mined(b"flood", b"%d" % n, recorded=Recorded(stdout=b"w"), template="asks", source=f"f:{n}") for n in range(9)
+    ]
+    pool = make_pool(asks, capture, setting())
+    assert pool.templates["tables:t"].tried == {"asks": (0, 1)}
+    assert pool.dropped["no_template"] == 9
+
+
 def test_the_template_that_agrees_is_taken_and_a_set_without_one_is_dropped(capture):
     forms = [
         mined(*argv, recorded=Recorded(stdout=b"2 arguments: %d x\n" % n), template=template, source=f"t:{n}")
@@ -140,7 +190,7 @@ def test_the_template_that_agrees_is_taken_and_a_set_without_one_is_dropped(capt
     ]
     pool = make_pool(forms, capture, setting())
     assert pool.templates["tables:t"].taken == "args"
-    assert pool.templates["tables:t"].tried == {"bare": (0, 10), "args": (10, 10)}
+    assert pool.templates["tables:t"].tried == {"bare": (0, 5), "args": (10, 10)}
     assert len(pool.goldens) == 10
     lost = make_pool([dataclasses.replace(m, recorded=Recorded(stdout=b"else")) for m in forms], capture, setting())
     assert (lost.templates["tables:t"].taken, lost.goldens, lost.dropped["no_template"]) == (None, [], 10)
@@ -197,6 +247,21 @@ def test_a_result_that_can_be_no_golden_is_named(result, word):
 def test_a_record_agrees_only_where_everything_that_it_states_holds(recorded, word):
     result = Result(started=True, exit_code=3, stdout=b'{"a": 1}\n', stderr=b"boom\n", files=())
     assert agreement(recorded, result) == word
+
+
+@pytest.mark.parametrize(
+    ("got", "word"),
+    [
+        (b"<ul>\n<li>a  b</li></ul>\n", "agree"),
+        (b"<ul> <li>\n\ta b </li>\n</ul>", "agree"),
+        (b"<ul><li>ab</li></ul>", "disagree"),
+        (b"<ul><li class=x>a b</li></ul>", "disagree"),
+        (b"", "disagree"),
+    ],
+)
+def test_how_tags_are_laid_out_in_lines_is_not_meant(got, word):
+    recorded = Recorded(stdout=b"<ul>\n  <li>a b</li>\n</ul>\n", match="markup")
+    assert agreement(recorded, Result(started=True, exit_code=0, stdout=got, files=())) == word
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,30 @@ def test_many_small_families_still_give_the_wanted_share():
     assert (len(sides.public), len(sides.held_out)) == (45, 45)
 
 
+def test_of_a_group_with_equal_outcomes_is_held_out_what_fits():
+    """Tests with many calls: whole, no group of equal outcomes would ever fit into a share of 2 %."""
+    pool = [
+        replace(case, group=f"test {n // 10}", expected=replace(case.expected, stdout=b"%d" % (n // 2)))
+        for n, case in enumerate(made(60, "-a"))
+    ]
+    sides, _ = split(pool, known(pool), RULE)
+    held = [g for g in pool if g.id in sides.held_out]
+    assert len(held) == len({g.expected for g in pool if g.id not in sides.public}) == 15
+    for n in range(0, 60, 10):
+        group = {g.id for g in pool[n : n + 10]}
+        assert group <= set(sides.public) or group.isdisjoint(sides.public)
+
+
+def test_a_large_group_goes_where_it_misses_the_share_least():
+    large = [replace(case, group="large") for case in made(40, "-a")]
+    pool = [*large, *(replace(case, family="-a") for case in made(20, "x")), *made(4, "-b")]
+    lone = [replace(case, group="lone") for case in made(70, "-a -b")]
+    for cases, most in ((pool, 40), ([*pool, *lone], 70)):
+        sides, _ = split(cases, known(cases), RULE)
+        assert abs(len(sides.public) - len(cases) / 2) <= most / 2
+        assert len(sides.held_out) >= 0.3 * len(cases)
+
+
 def test_siblings_stay_together():
     pool = [
         *made(6, "-a", group="one"),
@@ -122,6 +146,19 @@ def test_a_lone_family_is_held_out_only_where_public_cases_show_its_parts():
     sides, _ = split(pool, known(pool), tight)
     assert hidden.id in sides.public
     assert shown.id in sides.held_out
+
+
+def test_lone_families_of_shared_parts_leave_what_can_be_held_out():
+    """A suite whose tests each give another set of options: few of them show the parts of all the others."""
+    pool = [made(1, f"-{a} -{b + 8}")[0] for a in range(8) for b in range(8)] + made(1, "-own")
+    for seed in range(5):
+        sides, _ = split(pool, known(pool), replace(RULE, seed=seed))
+        assert abs(len(sides.public) - len(pool) / 2) <= 1
+        seen = {option for g in pool if g.id in sides.public for option in g.family.split()}
+        assert all(set(g.family.split()) <= seen for g in pool)
+    few, _ = split(pool, known(pool), replace(RULE, public=0.1))
+    assert len(few.public) <= 17, "of 16 words and one that stands alone none is shown twice"
+    assert pool[-1].id in few.public
 
 
 def test_what_the_docs_do_not_show_goes_public_first_and_the_rest_is_dropped():

@@ -123,6 +123,25 @@ def test_goldens_with_carriage_returns_stay_as_they_are():
     assert found[0].case.files[0].content == b"i\r\n"
 
 
+def test_variables_that_the_runner_sets_hold_for_every_case_and_those_beside_it_for_its_own():
+    runner = b'const Cmd = "cmd"\nconst Out = "expout"\nos.Setenv("TOOL_OFMT", "%.8f")\nos.Setenv("HOME", "/x")\n'
+    files = {
+        b"t/1/cmd": b"tool a",
+        b"t/1/expout": b"",
+        b"t/2/cmd": b"TOOL_OFMT=own tool b",
+        b"t/2/expout": b"",
+        b"t/2/env": b"TZ=Asia/Tokyo\n",
+        b"t/2/out.one.expect": b"secret",
+        b"t/2/postcmp": b"out.one.expect out.one\n",
+        b"run/regtest.go": runner,
+        b"other.go": b'os.Setenv("TOOL_OTHER", "1")',
+    }
+    one, two = mine("case_dirs", files)[0]
+    assert one.case.env == ((b"TOOL_OFMT", b"%.8f"),)
+    assert two.case.env == ((b"TOOL_OFMT", b"own"), (b"TZ", b"Asia/Tokyo"))
+    assert two.case.files == ()
+
+
 def test_numbered_calls_of_a_driver_follow_its_variables_to_the_tool():
     driver = b"""#!/bin/sh
 CMD=./tool

@@ -120,3 +120,16 @@ def test_programs_deep_in_a_document_are_tried_as_the_one_operand():
 
 def test_rows_without_arguments_or_without_evidence_are_no_tests():
     assert mine("tables", {b"a.yaml": b"- {input: x, expected: y}\n- {args: [a], note: z}\n"}) == ([], {})
+
+
+def test_toml_tables_are_read_with_their_numbers_as_text():
+    text = b"[[case]]\nname = 'one'\nargs = ['-x', 'a b']\nstdin = 'in'\nexpected = \"o\\n\"\nexit_code = 3\n"
+    found, skipped = mine(
+        "tables", {b"t/cases.toml": text, b"t/try.toml": b"bin.name = 'tool'\nargs = ['y']\nstdin = ''"}
+    )
+    (one,) = found
+    assert (one.case.argv, one.case.stdin) == ((b"-x", b"a b"), b"in")
+    assert (one.recorded.stdout, one.recorded.exit_code) == (b"o\n", 3)
+    assert skipped == {}
+    assert mine("tables", {b"a.toml": b"args = ["})[1] == {"bad_table": 1}
+    assert mine("tables", {b"Cargo.toml": b"[package]\nname = 'x'\n[profile.dev]\nargs = []\n"})[0] == []

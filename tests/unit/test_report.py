@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from programsmith.compiler.verbs.reading import emit
 from programsmith.records.outcome import Record, Word
 from programsmith.records.revision import Lineage, Move, Operation
 from programsmith.report.evidence import lines
@@ -198,3 +199,8 @@ def test_evidence_fits_its_screen_and_counts_what_it_leaves_out(most: int) -> No
 def test_columns_are_as_wide_as_their_widest_cell() -> None:
     assert columns([["a", "bb", "c"], ["aaa", "b", "cc"], ["x"]]) == ["a    bb  c", "aaa  b   cc", "x"]
     assert columns([]) == []
+
+
+def test_a_terminal_gets_no_order_that_a_repository_or_a_model_wrote(capsys: pytest.CaptureFixture[str]) -> None:
+    emit("said: \x1b[2Jall good\u202e\x9b\n\tnext \u00fc \u6f22")
+    assert capsys.readouterr().out == "said: \\x1b[2Jall good\\u202e\\x9b\n\tnext \u00fc \u6f22\n"

@@ -122,3 +122,21 @@ def test_json_keeps_a_view_whole() -> None:
     assert view_from_json(view_to_json(view)) == view
     assert unrestricted(view).executables == ("/",)
     assert unrestricted(view).fingerprint == view.fingerprint
+
+
+def test_what_is_moved_is_shown_elsewhere_and_a_program_of_it_has_its_name(tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "lib/testdata").mkdir(parents=True)
+    tool = tmp_path / "bin/tool"
+    tool.write_text("#!/bin/sh\n")
+    tool.chmod(0o755)
+    (tmp_path / "lib/a").write_text("a")
+    (tmp_path / "lib/testdata/b").write_text("b")
+    moved = [(str(tool), "/opt/toolchain/x/bin/tool"), (str(tmp_path / "lib"), "/opt/toolchain/x/lib")]
+    root = list_root([], [], moved)
+    assert root.entries["/usr/bin/tool"].target == "/opt/toolchain/x/bin/tool"
+    assert {"/opt/toolchain/x/lib/a", "/opt/toolchain/x/bin/tool"} <= set(root.entries)
+    assert "/opt/toolchain/x/bin/tool" in root.executables
+    assert not any("testdata" in path or str(tmp_path) in path for path in root.entries)
+    stays = list_root([], [], [(str(tool), "/usr/bin/tool")])
+    assert stays.entries["/usr/bin/tool"].source == str(tool), "no link to itself"

@@ -75,6 +75,20 @@ def test_a_subdir_that_is_not_inside_is_wrong_input(subdir):
         settle(FILES, (), subdir)
 
 
+def test_what_is_left_out_is_nowhere_and_told():
+    entries = [FileEntry(b"p/gpl/a"), FileEntry(b"p/gpl.c"), FileEntry(b"p/x"), link(b"p/l", b"gpl/a")]
+    kept, notes = settle(entries, (), "p", ["gpl"])
+    assert {e.path for e in kept} == {b"gpl.c", b"x", b"l"}
+    assert notes == ["symlink_kept: l -> gpl/a (dangling)", "left_out: gpl"]
+    assert {e.path for e in settle(entries, (), "p", ["gpl/", "gpl.c"])[0]} == {b"x", b"l"}
+
+
+@pytest.mark.parametrize("path", ["none", "p/gp", "../p", ""])
+def test_to_leave_out_what_is_not_there_is_wrong_input(path):
+    with pytest.raises(InputError, match=r"source\.leave"):
+        settle([FileEntry(b"p/gpl/a")], (), "", [path])
+
+
 def test_a_link_out_of_the_subdir_is_dropped():
     _, notes = settle([*FILES, link(b"a/l", b"../b/y")], (), "a")
     assert notes == ["symlink_dropped: l -> ../b/y (outside)"]

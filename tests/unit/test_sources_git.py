@@ -77,7 +77,10 @@ def test_a_tag_goes_before_a_branch_of_the_same_name(kit, tmp_path):
     (repo / "b.py").write_text("x = 1\n")
     kit.commit(repo)
     kit.git(repo, "branch", "same")
-    assert read_git(str(repo), "same", tmp_path / "s", kit.caps).commit == first
+    found = read_git(str(repo), "same", tmp_path / "s", kit.caps)
+    assert (found.commit, found.tag) == (first, "same")
+    assert read_git(str(repo), first, tmp_path / "by_id", kit.caps).tag == ""
+    assert read_git(str(repo), None, tmp_path / "head", kit.caps).tag == ""
 
 
 @pytest.mark.parametrize("name", [b"", b".", b"..", b"a/b", b".git", b".GiT"])

@@ -55,10 +55,34 @@ def test_a_plain_licence_is_taken(ruled, kit):
 
 
 @pytest.mark.parametrize(
-    "name", ["COPYING", "LICENCE.md", "License.txt", "LICENSE-MIT", "UNLICENSE", "LICENSES/MIT.txt"]
+    "name", ["COPYING", "COPYRIGHT", "LICENCE.md", "License.txt", "LICENSE-MIT", "UNLICENSE", "LICENSES/MIT.txt"]
 )
 def test_a_licence_file_has_many_names(ruled, kit, name):
     assert ruled({name: kit.mit}).expression == "MIT"
+
+
+def test_a_copyright_file_may_name_owners_and_counts_by_what_it_states(ruled, kit):
+    owners = "Written by Some Body and many others, who keep what they wrote. " * 9
+    assert ruled({"LICENSE": kit.mit, "COPYRIGHT": owners}).expression == "MIT"
+    assert refused(ruled, {"LICENSE": kit.mit, "COPYRIGHT": owners + kit.gpl}).evidence["licence_class"] == "copyleft"
+
+
+@pytest.mark.parametrize(
+    ("text", "taken"),
+    [
+        ("This project is dual-licensed under the Unlicense and MIT licenses.\n", True),
+        ("License\n=======\n\n.. literalinclude:: ../LICENSE-MIT\n", True),
+        ("Licensed under the MIT license, parts under the GPL.\n", False),
+        ("MIT, but not for commercial use: MPL-2.0 applies to src/.\n", False),
+        ("See the web site of the project.\n", False),
+    ],
+)
+def test_a_short_file_that_points_at_the_others_adds_nothing(ruled, kit, text, taken):
+    files = {"LICENSE-MIT": kit.mit, "COPYING": text}
+    if taken:
+        assert ruled(files).expression == "MIT"
+    else:
+        assert refused(ruled, files).evidence["path"] == "COPYING"
 
 
 def test_gpl_is_refused_whatever_else_the_text_says(ruled, kit):

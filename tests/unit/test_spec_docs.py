@@ -19,4 +19,3 @@ def test_every_field_has_a_row_with_its_default():
     assert missing == []
     assert "| `goldens.held_out` | a whole number, at least 1, at most 100000 | `140` |" in page
     assert "| `rollouts[].trials` | a whole number, at least 1, at most 1000 | `6` |" in page
-    assert "- `task.oracle_access`: `none`" in page

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from programsmith.errors import InputError
+from programsmith.miners import MINERS
 from programsmith.spec.load import load_spec
 
 OK = "name: t\nsource: {path: src}\nbudget: {usd: 1}\n"
@@ -53,11 +54,8 @@ REFUSED = {
         "probe.adversaries[1]: wanted the id of an adversary, got `reward_from_rum`; did you mean `reward_from_run`?",
     ),
     "a miner that there is not": (
-        "goldens: {miners: [tables, cram]}",
-        (
-            "goldens.miners[1]: wanted one of `case_dirs`, `driver_calls`, `line_groups`, `tables`, `sibling_pairs`, "
-            "got `cram`"
-        ),
+        "goldens: {miners: [tables, mosaic]}",
+        f"goldens.miners[1]: wanted one of {', '.join(f'`{name}`' for name in MINERS)}, got `mosaic`",
     ),
     "a scripted agent without a script": (
         "rollouts: [{agent: scripted}]",

@@ -3,19 +3,17 @@
 import pytest
 
 from programsmith.agents.registry import AGENTS as STARTED
+from programsmith.bundle.controls import targets
 from programsmith.errors import InputError
 from programsmith.rulebook.load import packaged_schema
 from programsmith.rulebook.schema import filled
+from programsmith.spec import unavailable
 from programsmith.spec.docs import spec_page
 from programsmith.spec.load import load_spec, read_spec
-from programsmith.spec.unavailable import AGENTS, RUNS, offering
+from programsmith.spec.unavailable import RUNS, TARGETS, offering
 
 OK = "name: t\nsource: {path: src}\nbudget: {usd: 1}\n"
 ASKS = {
-    "probe.model": "probe: {model: a/b}",
-    **{f"models.{b}": f"models: {{{b}: a/b}}" for b in ("matrix", "pick", "goldens", "create", "judge", "synthesize")},
-    "goldens.expand": "goldens: {expand: coverage}",
-    "task.oracle_access": "task: {oracle_access: query}",
     "runner": "runner: harbor",
     "executor": "executor: ray",
 }
@@ -51,29 +49,26 @@ def test_a_task_for_every_toolchain_is_refused(project):
     )
 
 
-@pytest.mark.parametrize(
-    ("asks", "field"),
-    [
-        ("rollouts: [{agent: nop}, {agent: codex, model: o/m}]", "rollouts[1].agent"),
-        ("ceiling: {agent: codex, model: o/m}", "ceiling.agent"),
-        ("sweep: [{agent: codex, model: o/m}]", "sweep[0].agent"),
-        ("sweep: {agents: [codex], models: [o/m]}", "sweep.agents[0]"),
-    ],
-)
-def test_an_agent_that_no_trial_starts_is_refused(project, asks, field):
+def test_a_task_can_be_in_what_has_programs_to_try_it_with():
+    assert set(TARGETS) == set(targets())
+
+
+def test_a_language_with_a_toolchain_that_no_task_can_be_in_is_refused_by_its_line(project, monkeypatch):
+    monkeypatch.setattr(unavailable, "TARGETS", ("c", "python"))
     path = project / "specs" / "t.yaml"
-    path.write_text(OK + asks + "\n")
+    path.write_text(OK + "task:\n  target_languages:\n    - c\n    - go\n")
     read_spec(path, project)
     with pytest.raises(InputError) as error:
         load_spec(path, project)
     assert str(error.value) == (
-        f"specs/t.yaml:4: {field}: wanted one of `nop`, `oracle`, `scripted`, `command`, got `codex`; "
-        "this version starts no other"
+        "specs/t.yaml:7: task.target_languages[1]: wanted one of `c`, `python`, got `go`; "
+        "this version has no programs in it to try a task with"
     )
 
 
-def test_the_agents_are_those_that_can_be_started():
-    assert set(AGENTS) == set(STARTED)
+def test_every_agent_of_the_format_can_be_started():
+    entry = packaged_schema("spec")["properties"]["rollouts"]["items"]["properties"]["agent"]
+    assert set(entry["enum"]) == set(STARTED)
 
 
 def test_no_message_and_no_page_offers_what_is_refused_next():
@@ -87,7 +82,6 @@ def test_no_message_and_no_page_offers_what_is_refused_next():
     rows = [line for line in page.splitlines() if line.startswith("| `")]
     for field, _ in RUNS:
         assert any(row.startswith(f"| `{field}` |") and "alone is run" in row for row in rows), field
-    assert all("`command` alone" in row for row in rows if "agent` |" in row)
     assert any("`any` is not run" in row for row in rows)
 
 
@@ -114,7 +108,7 @@ version: 1
 name: tally
 source: {git: https://github.com/o/tally, ref: v1.4.0}
 description: optional text that steers scope
-task: {target_languages: [python, c], tool: tally, oracle_access: none}
+task: {target_languages: [python, c], tool: tally, oracle_access: query}
 build: {recipe: auto}
 goldens: {public: 0.5, held_out: 140, min_kept: 66, miners: auto, expand: coverage,
   compare: {stdout: bytes, exit_code: exact, files: tree, stderr: emptiness}}

@@ -16,7 +16,7 @@ from programsmith.errors import InfraError, InputError
 from programsmith.store.backend import Namespace
 from programsmith.store.cache import COLLECTION, ActionCache, Hit
 from programsmith.store.directory import Directory
-from programsmith.store.garbage import collected
+from programsmith.store.garbage import YOUNG_SECONDS, collected
 from programsmith.store.leases import Leases
 from programsmith.store.roots import Root, keep_root, roots
 
@@ -182,7 +182,8 @@ def test_collections_beside_builders_of_two_projects_take_nothing_that_is_needed
     for thread in threads:
         thread.start()
     while any(thread.is_alive() for thread in threads):
-        collected(Directory(here.store), Leases(here.store / "leases"), live=(), since=time.time() + 1000)
+        later = time.time() + 2 * YOUNG_SECONDS
+        collected(Directory(here.store), Leases(here.store / "leases"), live=(), since=later, now=later)
     assert all(here.has("aa" + f"{n:062x}", "one") and there.has("bb" + f"{n:062x}", "two") for n in range(20))
 
 

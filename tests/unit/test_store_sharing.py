@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import signal
 import subprocess
@@ -12,11 +14,13 @@ from pathlib import Path
 
 import pytest
 
-from programsmith.errors import InfraError, InputError
+from programsmith.compiler.lock import check_premises
+from programsmith.compiler.paths import Project
+from programsmith.errors import InfraError, InputError, PrerequisiteError
 from programsmith.store.backend import Namespace
 from programsmith.store.cache import COLLECTION, Hit, Miss
 from programsmith.store.directory import Directory
-from programsmith.store.garbage import Collected, collected
+from programsmith.store.garbage import YOUNG_SECONDS, Collected, collected
 from programsmith.store.leases import Leases
 from programsmith.store.retry import Retries, retried
 from programsmith.store.slots import slot
@@ -158,8 +162,9 @@ def keep(root: Path, key: str, text: str, spec: str, *, sealed: bool = False) ->
     assert cache(root / "s").publish(key, made({"t": path}, spec=spec, sealed=sealed)) is None
 
 
-def gc(root: Path, live: set[str], since: float) -> Collected:
-    return collected(Directory(root / "s"), Leases(root / "s" / "leases"), live=live, since=since)
+def gc(root: Path, live: set[str], since: float, later: float = 2 * YOUNG_SECONDS) -> Collected:
+    leases = Leases(root / "s" / "leases")
+    return collected(Directory(root / "s"), leases, live=live, since=since, now=time.time() + later)
 
 
 def hits(root: Path, key: str) -> bool:
@@ -182,6 +187,61 @@ def test_a_collection_removes_what_only_the_dead_and_long_unused_refer_to(tmp_pa
     assert list(Directory(tmp_path / "s").list(Namespace.SEALED)) == []
     again = gc(tmp_path, {"live"}, since=2000)
     assert (again.entries, again.objects, again.freed) == (0, 0, 0)
+
+
+def test_what_a_writer_on_another_machine_has_put_so_far_stays(tmp_path: Path) -> None:
+    store = Directory(tmp_path / "s")
+    for space, name in ((Namespace.CAS, KEYS[0]), (Namespace.SEALED, KEYS[1]), (Namespace.CAS, KEYS[2])):
+        store.put(space, name, b"an object whose entry comes next")
+    old = time.time() - YOUNG_SECONDS - 60
+    os.utime(tmp_path / "s" / "cas" / "cc" / KEYS[2], (old, old))
+    os.utime(tmp_path / "s" / "sealed" / "bb" / KEYS[1], (old, old))
+    store.put(Namespace.SEALED, KEYS[1], b"an object whose entry comes next")  # which counts as a use
+    drafts = [store.tmp / name for name in ("new", "old")]
+    for draft in drafts:
+        draft.write_bytes(b"half")
+    os.utime(drafts[1], (old, old))
+    found = gc(tmp_path, set(), since=time.time() + 1000, later=0)
+    assert (found.objects, found.objects_kept) == (1, 2)
+    assert [store.has(Namespace.CAS, KEYS[0]), store.has(Namespace.SEALED, KEYS[1])] == [True, True]
+    assert [draft.exists() for draft in drafts] == [True, False]
+    assert gc(tmp_path, set(), since=time.time() + 1000).objects == 2
+
+
+def test_a_collection_that_can_hold_nobody_off_removes_nothing(tmp_path: Path) -> None:
+    keep(tmp_path, KEYS[0], "one", "dead")
+    leases = tmp_path / "s" / "leases"
+    code = (
+        "import sys, time; from pathlib import Path\n"
+        "from programsmith.store.directory import Directory\n"
+        "from programsmith.store.garbage import collected\n"
+        "from programsmith.store.leases import Leases\n"
+        "root, later = Path(sys.argv[1]), time.time() + 10_000\n"
+        "try:\n    collected(Directory(root), Leases(root / 'leases'), live=(), since=later, now=later)\n"
+        "except Exception as fault:\n    print(type(fault).__name__, int(fault.exit), fault)\n"
+    )
+    mounted = 'mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && shift && exec "$@"'
+    inner = [sys.executable, "-c", code, str(tmp_path / "s")]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = ["unshare", "-rm", "sh", "-c", mounted, "sh", str(leases), *inner]
+    done = subprocess.run(command, capture_output=True, text=True, env=env)
+    if "unshare" in done.stderr or "mount" in done.stderr:
+        pytest.skip(f"needs user and mount namespaces: sysctl kernel.unprivileged_userns_clone=1 ({done.stderr})")
+    assert done.stdout.startswith(f"PrerequisiteError 3 gc: {leases} cannot be written, so nobody can be kept from ")
+    assert hits(tmp_path, KEYS[0])
+
+
+def test_a_file_system_without_locks_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(handle: int, how: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    handles = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(PrerequisiteError, match=r"cannot be locked .*PROGRAMSMITH_STORE"), Leases(tmp_path).shared("x"):
+        pass
+    assert len(os.listdir("/proc/self/fd")) == handles
+    with pytest.raises(PrerequisiteError, match=r"cannot be written \(No locks available\)"):
+        check_premises(Project(tmp_path))
 
 
 def test_an_entry_that_a_live_spec_takes_over_lives(tmp_path: Path) -> None:

@@ -9,11 +9,12 @@ import pytest
 
 from programsmith.errors import InfraError
 from programsmith.goldens.strength.hunt import differs
-from programsmith.goldens.strength.pool import measure_pool
+from programsmith.goldens.strength.measure import Way, draw
+from programsmith.goldens.strength.pool import opened
 from programsmith.payload.verifier.launcher import Result
 from programsmith.payload.verifier.model import Case, Expected, FileEntry
 from programsmith.records.golden import Kills, Mutant, Split
-from programsmith.verdict.strength import strength
+from programsmith.verdict.strength import evidence, strength
 from tests.samples.strength import CASES, RULES, Adder, adder, line_of
 
 SUMS = [Case(argv=(b"sum", b"%d" % n)) for n in (1, 4, 7)]
@@ -34,7 +35,8 @@ class Measured:
         scratch = self.folder / f"scratch{len(list(self.folder.iterdir()))}"
         scratch.mkdir()
         material = replace(self.program.material, rules=rules)
-        return measure_pool(material, self.program.bench.launcher, pool, split, scratch, workers)
+        with opened(material, self.program.bench.launcher, scratch, workers) as work:
+            return work.kills(pool, split)
 
 
 @pytest.fixture(scope="module", params=["c", "python"])
@@ -77,6 +79,16 @@ def test_a_side_kills_what_its_cases_tell_and_not_what_only_others_run(run, kill
     assert {m.id for m in by_line[writes]} <= {m.id for m in found.survivors}
     assert 0.5 < found.pool_coverage < 1
     assert found.scope_coverage < found.pool_coverage
+
+
+@python_only
+def test_a_mutant_that_shows_in_the_text_of_stderr_alone_is_alive_and_told(kills):
+    words = [m for m in kills.mutants if "no word" in m.diff and m.operator == "string"]
+    assert words
+    assert all(m.uncompared and not m.killers for m in words)
+    assert not any(m.uncompared for m in kills.mutants if m.operator == "integer" and m.killers)
+    found = strength(kills, [c.id for c in (*SUMS, NONE)], [WRITE.id], {}, 0.95)
+    assert evidence(found)["alive_uncompared"] == sum(m.uncompared for m in found.survivors) > 0
 
 
 def test_killers_are_the_first_of_their_side(kills):
@@ -130,3 +142,15 @@ def test_a_directory_that_a_path_implies_is_no_difference(run):
     assert differs(replace(same, limits_hit=frozenset({"cpu"})), golden)
     with pytest.raises(InfraError, match="no bwrap"):
         differs(replace(same, fault="no bwrap"), golden)
+
+
+def test_lines_that_come_later_leave_the_sample_of_those_before_as_it_was():
+    sources = {f"f{n}.c": b"int f(int a) { return\na + 1\n- 2; }\n" for n in range(20)}
+    old = {f"f{n}.c:{line}" for n in range(1, 20) for line in (2, 3)}
+    rule = RULES["goldens"]["mutants"]
+    first = draw(sources, old, Way(rule=rule, workers=1), "c")
+    more = draw(sources, old | {"f0.c:2", "f0.c:3"}, Way(rule=rule, workers=1, before=frozenset(old)), "c")
+    assert [m for m in more if m.path != "f0.c"] == first
+    assert len(more) > len(first)
+    ends = {m.path == "f0.c" for m in (more[0], more[-1])}
+    assert False in ends, "what is new is drawn among the others, neither before nor behind them all"

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from programsmith.goldens.strength.javascript_subject import written_lines
 from programsmith.goldens.strength.operators import mutations
 
 ARID = re.compile(rb"(^|_)free$|^assert")
@@ -71,3 +72,10 @@ def test_lines_count_from_one_and_foreign_bytes_are_escaped() -> None:
 
 def test_a_file_that_does_not_parse_gives_no_error() -> None:
     assert isinstance(edits(b"int f( {{{ @@@", "c"), set)
+
+
+def test_what_a_compiler_adds_to_javascript_is_not_mutated():
+    text = b'"use strict";\nObject.defineProperty(exports, "__esModule", { value: true });\nconst n = 1;\n}\n// no\n'
+    assert written_lines(text) == {1, 3}
+    helper = b"var __x = (this && this.__x) || function (mod) {\n  return mod.__esModule ? mod : 0;\n};"
+    assert written_lines(helper) == frozenset()

@@ -65,6 +65,14 @@ def test_a_makefile_of_a_library_has_no_program(detected, makefile):
         detected({"Makefile": makefile, "toy.c": LIBRARY, "tests/t.c": MAIN})
 
 
+def test_a_program_that_a_script_of_the_source_compiles_is_found(detected):
+    rule = "toy out/toy: .config *.[ch] toys/*/*.c scripts/*.sh\n\t@scripts/make.sh\n"
+    other = "page: toy.c\n\tscripts/page.sh\n\t@\nlist:\n\tscripts/make.sh list\n"
+    files = {"Makefile": rule + other, "main.c": MAIN, "scripts/page.sh": "cat toy.c\n"}
+    made = detected({**files, "scripts/make.sh": '#!/bin/bash\nBUILD="${CROSS_COMPILE}${CC} $CFLAGS"\n$BUILD *.c\n'})
+    assert [e.target for e in made.entry_points] == ["out/toy"]
+
+
 def test_automake_tells_its_programs(detected):
     files = {
         "configure.ac": "AC_INIT([toy], [1])\n",

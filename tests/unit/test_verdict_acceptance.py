@@ -112,7 +112,9 @@ def test_a_probe_without_a_model_leaves_its_factor_open_where_real_models_try():
     found = tried()
     found["probe"] = record("probe", Word.CLEAN, not_s=1, counts={"scripted": "0/20", "model": "none"})
     assert judged(found, rollouts=True).not_s == 1
-    assert judged(found, rollouts=True, models=True).not_s is None
+    open_ = judged(found, rollouts=True, models=True)
+    assert open_.not_s is None
+    assert any(reason.startswith("unprobed: ") for reason in open_.reasons)
     found["probe"] = record("probe", Word.CLEAN, not_s=1, counts={"scripted": "0/20", "model": "0/3"})
     assert judged(found, rollouts=True, models=True).outcome is Word.SHIP
 

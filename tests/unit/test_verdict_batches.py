@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from programsmith.records.trial import Assignment, Pair, pair_of
-from programsmith.verdict.batches import Sizes, assignments, bands_on, entries_of
+from programsmith.verdict.batches import Sizes, assignments, attacks, bands_on, entries_of
 
 SIZES = Sizes(first=6, further=3)
 
@@ -20,6 +20,14 @@ def band(trials_max: int = 12, basis: Any = "rollouts") -> dict[str, Any]:
 
 def indices(found: tuple[Assignment, ...]) -> list[int]:
     return [a.index for a in found if not a.ceiling]
+
+
+def test_an_adversarys_tries_come_all_at_once_and_lie_apart() -> None:
+    assert attacks(None) == ()
+    own = attacks({"agent": "codex", "model": "openai/x", "trials": 2, "usd": 1})
+    assert [(one.index, one.batch, one.ceiling) for one in own] == [(0, 0, False), (1, 0, False)]
+    assert own[1].folder == "adversary/codex-openai-x/1"
+    assert own[1].name == "adversary:codex:openai-x:1"
 
 
 def test_the_first_batch_has_the_entrys_trials_and_the_rules_minimum_under_a_band() -> None:
@@ -98,5 +106,5 @@ def test_a_cross_product_gives_a_command_line_to_command_alone() -> None:
     assert pairs == (
         {"agent": "command", "model": "p/a", "trials": 3, **own},
         {"agent": "command", "model": "p/b", "trials": 3, **own},
-        {"agent": "codex", "model": "p/a", "trials": 3},
+        {"agent": "codex", "model": "p/a", "trials": 3, "usd": 0.5},
     )

@@ -36,6 +36,8 @@ PRINTS = {
     "one_cpu": lambda: str(len(os.sched_getaffinity(0))),
     "directory_order": order,
     "hash_seed": lambda: " ".join({"alpha", "beta", "gamma", "delta", "epsilon"}),
+    "clock": lambda: time.strftime("%b", time.gmtime()),
+    "heap": lambda: os.environ.get("MALLOC_PERTURB_", "none"),
     "over_strict": lambda: sys.argv[0],
     "shuffled": shuffled,
     "jitter": lambda: f"sum {1 + random.SystemRandom().random() / 1e6}",

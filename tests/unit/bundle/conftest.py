@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import json
 import shutil
@@ -13,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from programsmith.blocks import create, grade, images, trial
+from programsmith.blocks import create, images
 from programsmith.bundle.manifest import Manifest
-from programsmith.compiler.plan import STEP
+from programsmith.compiler.plan import STEP, asking
 from programsmith.job import Job, Rules, Tracked
 from programsmith.payload.verifier.environment import ORACLE, case_env
 from programsmith.payload.verifier.launcher import Launcher, Mount, Request
@@ -24,28 +23,22 @@ from programsmith.payload.verifier.tree import write_tree
 from programsmith.records import codec
 from programsmith.records.golden import Golden, Kills, Mutant, Provenance, Split
 from programsmith.records.lock import Candidate, EntryPoint, Lock, OracleFacts
-from programsmith.records.trial import Assignment, Grade, Trial, pair_of
 from programsmith.rulebook.load import Rulebook
 from programsmith.sandboxes import open_launcher
 from programsmith.sandboxes.base import BUBBLEWRAP, DOCKER
-from programsmith.sources.tree import SourceTree, read_tar, tree_digest, write_tar
+from programsmith.sources.tree import SourceTree, tree_digest, write_tar
 from programsmith.toolchains.build import build_source
 from programsmith.toolchains.load import toolchains
 from programsmith.toolchains.recipe import BuildRequest
 from programsmith.toolchains.views import run_view
 from tests.contract.backends import base_image
+from tests.samples.strength import NEEDS
+from tests.unit.bundle.benches import Bench
 
 SAMPLES = Path(__file__).parents[2] / "samples"
 COMMIT = "5f0c1d2e3b4a59687786958493a2b1c0d9e8f706"
-LIMITS = Limits(
-    cpu_seconds=20,
-    wall_seconds=60,
-    memory_bytes=1 << 30,
-    pids=64,
-    output_bytes=1 << 20,
-    work_bytes=1 << 26,
-    work_files=999,
-)
+LIMITS = Limits(cpu_seconds=20, wall_seconds=60, memory_bytes=1 << 30, pids=64, output_bytes=1 << 20,
+                work_bytes=1 << 26, work_files=999)  # fmt: skip
 SPEC: dict[str, Any] = {
     "name": "rot",
     "description": "rot turns letters.",
@@ -54,10 +47,13 @@ SPEC: dict[str, Any] = {
     "seal": "inline",
     "sandbox": "bubblewrap",
     "pushed": {},
+    "models": dict.fromkeys(("matrix", "pick", "goldens", "create", "judge", "synthesize")),
     "budget": {"usd": None, "agent_wall": "2h"},
+    "task": {"oracle_access": "none"},
 }
 ENTRIES = {
     "python": EntryPoint(tool="rot", kind="python-script", target="rot.py", how="script"),
+    "javascript": EntryPoint(tool="rot", kind="node-script", target="rot.js", how="package.json bin"),
     "c": EntryPoint(tool="rot", kind="c-binary", target="rot", how="Makefile"),
 }
 CASES = [
@@ -86,17 +82,16 @@ class Toy:
     spec: dict[str, Any] = field(default_factory=lambda: {**SPEC})
     rules: Mapping[str, Any] = field(default_factory=dict)
     owner_secret: bytes | None = None
+    complete: Callable[[Any], Any] | None = None
 
     def job(self, block: str, scratch: str = "scratch") -> Job:
         """A job of `block`; outputs go to where its readers look for them."""
-        step = STEP[block]
-        place = self.folder / scratch
+        step, place = asking(STEP[block], self.spec), self.folder / scratch
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir(parents=True)
-        book = Rulebook(None)
         return Job(
             spec=Tracked("spec field", self.spec, step.spec),
-            rules=Rules(lambda name: self.rules.get(name) or book.load(name), step.rules),
+            rules=Rules(lambda name: self.rules.get(name) or Rulebook(None).load(name), step.rules),
             inputs={name: self.path(name) for name in step.reads},
             outputs={name: self.path(name) for name in step.writes},
             scratch=place,
@@ -104,6 +99,7 @@ class Toy:
             store=self.folder,
             dist=self.folder / "dist",
             owner_secret=self.owner_secret,
+            complete=self.complete,
             say=print,
         )
 
@@ -181,7 +177,7 @@ def make(folder: Path, language: str, target: str, sample: str = "rot", cases: S
         licence="MIT",
         licences=(),
         language=language,
-        build_system={"c": "make", "python": "python"}[language],
+        build_system={"c": "make", "javascript": "npm", "python": "python"}[language],
         code_lines=30,
         entry_points=(ENTRIES[language],),
     )
@@ -251,6 +247,9 @@ def toys(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Toy]:
     made: dict[tuple[str, str], Toy] = {}
 
     def get(language: str, target: str) -> Toy:
+        for needed, packages in (NEEDS[name] for name in (language, target) if name in NEEDS):
+            if not shutil.which(needed):
+                pytest.skip(f"{needed} is absent; run: apt-get install -y {packages}")
         if (language, target) not in made:
             toy = make(tmp_path_factory.mktemp(f"{language}-{target}"), language, target)
             create.run(toy.job("create"))
@@ -279,105 +278,6 @@ def environments(toy: Toy) -> dict[str, Path]:
     return found
 
 
-READS = ("r/manifest.json", "r/bundle/", "r/environments.json", "r/places.json", "lock.json", "source.tar")
-
-
-@dataclass
-class Bench:
-    """One toy task and an empty project; `run` makes a trial of a spec entry."""
-
-    toy: Any
-    folder: Path
-    wall: str = "60s"
-    generation: int = 1
-    trial_limits: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def project(self) -> Path:
-        return self.folder / "project"
-
-    @property
-    def kind(self) -> str:
-        return str(json.loads(self.toy.path("r/places.json").read_bytes())["kind"])
-
-    def script(self, text: str, name: str = "agent.py", mode: int = 0o644) -> dict[str, Any]:
-        """The entry of a scripted agent."""
-        path = self.project / "agents" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        path.chmod(mode)
-        return {"agent": "scripted", "model": None, "script": f"agents/{name}", "trials": 6}
-
-    def job(self, entry: Mapping[str, Any], index: int = 0, *, ceiling: bool = False) -> Job:
-        pair = pair_of(entry)
-        which = Assignment(agent=pair.agent, model=pair.model, index=index, batch=0, ceiling=ceiling, entry=entry)
-        place = self.folder / which.folder
-        scratch = self.folder / "scratch"
-        shutil.rmtree(scratch, ignore_errors=True)
-        for made in (place, scratch, self.project):
-            made.mkdir(parents=True, exist_ok=True)
-        names = ("t/artifact.tar", "t/transcript.json", "t/details.json")
-        own = {name: place / name.removeprefix("t/") for name in names}
-        spec = {"budget": {"agent_wall": self.wall}, "generation": self.generation, "task": {"oracle_access": "none"}}
-        return Job(
-            spec=Tracked("spec field", spec, ("budget.agent_wall", "generation", "task.oracle_access")),
-            rules=Rules(self.rule, ("limits", "toolchains", "containers", "seccomp")),
-            inputs={**{name: self.toy.path(name) for name in READS}, "t/artifact.tar": own["t/artifact.tar"]},
-            outputs=own,
-            scratch=scratch,
-            project=self.project,
-            store=self.folder,
-            dist=self.folder,
-            trial=which,
-        )
-
-    def rule(self, name: str) -> Any:
-        value = copy.deepcopy(Rulebook(None).load(name))
-        if name == "limits":
-            value["trial"] |= self.trial_limits
-        return value
-
-    def run(self, entry: Mapping[str, Any], index: int = 0, *, ceiling: bool = False) -> Left:
-        job = self.job(entry, index, ceiling=ceiling)
-        outcome = trial.run(job)
-        return Left(job=job, trial=codec.decode(Trial, outcome.evidence))
-
-    def sh(self, line: str) -> Left:
-        """A trial of the agent `command`."""
-        return self.run(command_entry(line))
-
-
-def command_entry(line: str) -> dict[str, Any]:
-    return {"agent": "command", "model": None, "command": line, "folder": None, "trials": 1}
-
-
-@dataclass
-class Left:
-    """What a trial left."""
-
-    job: Job
-    trial: Trial
-
-    @property
-    def files(self) -> dict[bytes, FileEntry]:
-        return {e.path: e for e in read_tar(self.job.outputs["t/artifact.tar"])}
-
-    @property
-    def transcript(self) -> dict[str, Any]:
-        value: dict[str, Any] = json.loads(self.job.outputs["t/transcript.json"].read_bytes())
-        return value
-
-    @property
-    def seen(self) -> str:
-        text: str = self.transcript["steps"][1]["observation"]["results"][0]["content"]
-        return text
-
-    def grade(self) -> Grade:
-        shutil.rmtree(self.job.scratch)
-        self.job.scratch.mkdir()
-        return codec.decode(Grade, grade.run(self.job).evidence)
-
-
 @pytest.fixture(params=[BUBBLEWRAP, pytest.param(DOCKER, marks=pytest.mark.docker)])
 def bench(request: pytest.FixtureRequest, toys: Callable[[str, str], Toy], tmp_path: Path) -> Bench:
     """Trials of the Python task, which they leave as it is, in either kind of place."""
@@ -389,9 +289,33 @@ def in_docker(toy: Toy, folder: Path) -> Toy:
     """A copy of the task whose agents work in its image."""
     base_image("python")
     twin = toy.copy(folder)
-    places = json.loads(twin.path("r/places.json").read_bytes())
-    twin.path("r/places.json").write_text(json.dumps({**places, "kind": DOCKER}))
+    places = twin.path("r/places.json")
+    places.write_text(json.dumps({**json.loads(places.read_bytes()), "kind": DOCKER}))
     return twin
+
+
+@pytest.fixture(scope="session")
+def asked_toys(toys: Callable[[str, str], Toy], tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Toy]:
+    """The same tasks, once each, whose agents may ask the original."""
+    made: dict[tuple[str, str], Toy] = {}
+
+    def get(language: str, target: str) -> Toy:
+        if (language, target) not in made:
+            toy = toys(language, target).copy(tmp_path_factory.mktemp("asked") / "toy")
+            toy.spec["task"] = {"oracle_access": "query"}
+            shutil.rmtree(toy.bundle)
+            create.run(toy.job("create"))
+            made[language, target] = toy
+        return made[language, target]
+
+    return get
+
+
+@pytest.fixture(params=[BUBBLEWRAP, pytest.param(DOCKER, marks=pytest.mark.docker)])
+def asking_bench(request: pytest.FixtureRequest, asked_toys: Callable[[str, str], Toy], tmp_path: Path) -> Bench:
+    """Trials of the Python task in which the original may be asked, in either kind of place."""
+    toy = asked_toys("python", "python")
+    return Bench(toy=toy if request.param == BUBBLEWRAP else in_docker(toy, tmp_path / "toy"), folder=tmp_path)
 
 
 @pytest.fixture

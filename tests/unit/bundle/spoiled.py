@@ -15,7 +15,7 @@ from programsmith.bundle.manifest import digests
 from programsmith.bundle.sides import read_sides
 from programsmith.bundle.solution import solution
 from programsmith.bundle.tree import read_bundle
-from programsmith.bundle.zipapp import check_pyz, verify_pyz
+from programsmith.bundle.zipapp import ask_pyz, check_pyz, verify_pyz
 from programsmith.payload.verifier.plan import encode_cases
 from programsmith.payload.verifier.unseal import decode_seal
 from programsmith.records import codec
@@ -127,6 +127,8 @@ def one_key(toy):
 
 
 MUTATIONS = {
+    "asks_uncounted": ("oracle_access closed_tree", lambda t: write(t, "environment/app/reference/rot", ask_pyz())),
+    "asks_at_grading": ("oracle_access closed_tree", lambda t: write(t, "tests/ask", ask_pyz())),
     "oracle_raw": ("oracle_bytes closed_tree", lambda t: write(t, "environment/app/x", b"see " + oracle_part(t))),
     "oracle_base64": (
         "oracle_bytes closed_tree",
@@ -265,6 +267,7 @@ MUTATIONS = {
         "reproducible_image",
         lambda t: edit(t, "environment/Dockerfile", b"COPY app /app", b"RUN curl https://example.org/x\nCOPY app /app"),
     ),
+    "removes_more": ("reproducible_image", lambda t: edit(t, "tests/Dockerfile", b"rf /var", b"rf $(ls) /var")),
     "untagged_base": ("reproducible_image", lambda t: edit(t, "tests/Dockerfile", b"-slim", b"-slim@sha256:0")),
     "too_little_memory": (
         "resources",
@@ -357,7 +360,7 @@ MUTATIONS = {
 SILENT = b"    if result is None:\n        return CaseWord.NOT_RUN\n"
 TAKEN = b"    if result is None or not result.started:\n        return CaseWord.AC\n"
 STALE = b"    stale = [e for e in reading.entries if _is_at_or_below(e, output)]"
-CLAIMED = b"    reports = _reports(asked, tests)\n"
+WRITTEN = b"    for out, report in zip(asked.out, reports, strict=True):\n"
 TRUSTED = b"""    import dataclasses, json
     for at, submission in enumerate(asked.submission or ()):
         claim = os.path.join(submission, "reward.json")
@@ -372,7 +375,7 @@ WEAKENED = {
     ),
     "reward_of_the_submission": (
         "reward_tamper",
-        lambda t: patched(t, "__main__", CLAIMED, CLAIMED + TRUSTED),
+        lambda t: patched(t, "__main__", WRITTEN, TRUSTED + WRITTEN),
     ),
     "key_stays": (
         "grader_hidden",
@@ -391,8 +394,5 @@ WEAKENED = {
         "source_policy",
         lambda t: patched(t, "grade", b"    if refused:\n", b"    if refused == 0:\n"),
     ),
-    "silence_is_consent": (
-        "strict_comparison",
-        lambda t: patched(t, "words", SILENT, TAKEN),
-    ),
+    "silence_is_consent": ("strict_comparison", lambda t: patched(t, "words", SILENT, TAKEN)),
 }  # fmt: skip

@@ -26,7 +26,9 @@ from programsmith.bundle.controls import table
 from programsmith.bundle.grade import Grade, grade
 from programsmith.bundle.sides import read_sides
 from programsmith.errors import InfraError, InputError
+from programsmith.payload.verifier import grade as grading
 from programsmith.payload.verifier.faults import HOSTILE, Fault
+from programsmith.payload.verifier.launchers import opened
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.payload.verifier.pump import Flow
 from programsmith.payload.verifier.tree import write_tree
@@ -261,6 +263,39 @@ def test_a_full_disk_is_infra_and_with_room_the_grade_comes(place: Place, monkey
         assert json.loads((out / "reward.json").read_bytes()) == {"reward": 1.0}
 
 
+FAILS = FileEntry(b"compile.sh", "file", 0o755, b"exit 1\n")
+
+
+@pytest.mark.parametrize("full", ["before", "afterwards", "never"])
+def test_a_build_that_fails_is_not_blamed_for_a_full_disk(
+    place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full: str
+) -> None:
+    """Also where somebody has made room by the time that it failed. The disk is the one where a container builds."""
+    at, build = tmp_path / "small", grading.build
+
+    def changes_the_disk(*words: Any) -> Any:
+        done = build(*words)
+        if full == "before":
+            (at / "ballast").unlink()
+        elif full == "afterwards":
+            (at / "ballast").write_bytes(bytes(120 << 20))
+        return done
+
+    with full_disk(at, 128 << 10), monkeypatch.context() as patch:
+        if full != "before":
+            (at / "ballast").unlink()
+        patch.setattr(tempfile, "tempdir", str(at))
+        patch.setattr(grading, "build", changes_the_disk)
+        write_tree(str(tmp_path / "s"), [FAILS])
+        tests = grading.read_tests(str(place.bundle / "tests"), None)
+        with opened(place.environment.read_bytes()) as launchers:
+            if full == "never":
+                assert grading.grade(tests, str(tmp_path / "s"), launchers).word == "BUILD_FAIL"
+                return
+            with pytest.raises(OSError, match="No space left"):
+                grading.grade(tests, str(tmp_path / "s"), launchers)
+
+
 def test_a_memory_error_of_ours_is_infra(place: Place) -> None:
     with place.weakened("bytearray(1 << 60)"), pytest.raises(AbnormalError, match=r"^oom_ours: "):
         place.grade()
@@ -284,10 +319,11 @@ def narrow() -> Iterator[Path]:
         pytest.skip("needs a memory group: run as root with a writable /sys/fs/cgroup")
     yield group
     for _ in range(200):
-        if not (group / "cgroup.procs").read_text():
+        if not any(made.read_text() for made in group.rglob("cgroup.procs")):
             break
         time.sleep(0.02)
-    group.rmdir()
+    for made in (*group.glob("programsmith-*"), group):  # a killed verifier's go with the next one that runs there
+        made.rmdir()
 
 
 IN_GROUP = """

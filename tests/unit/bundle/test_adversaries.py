@@ -16,7 +16,7 @@ from programsmith.adversaries.registry import adversaries, chosen, defences
 from programsmith.adversaries.run import HACKED, NO_CASE, STOPPED, Ground, attack
 from programsmith.adversaries.weaken import Spoils, weak_program, weaken
 from programsmith.blocks import create, probe
-from programsmith.bundle.controls import table
+from programsmith.bundle.controls import table, targets
 from programsmith.bundle.grade import grade
 from programsmith.bundle.sides import read_sides
 from programsmith.bundle.solution import solution
@@ -188,6 +188,21 @@ def test_every_adversary_is_stopped_and_live_and_changes_no_others_fraction(toys
     assert len(outcome.evidence["rows"]) == len(rows) >= 60
     assert outcome.evidence["defences"] == len({one.defence for one in rows}) >= 20
     json.dumps(outcome.evidence)
+
+
+@pytest.mark.adversary
+@pytest.mark.parametrize("language", sorted({*targets()} - {"c", "cpp", "python"}))
+@pytest.mark.parametrize(
+    ("asked", "least"), [("core", (20, 15)), pytest.param("all", (60, 20), marks=pytest.mark.soak)]
+)
+def test_every_adversary_in_another_language_is_stopped_and_live(toys, tmp_path, language, asked, least):
+    outcome = probed(toys("c", language).copy(tmp_path / "toy"), asked)
+    odd = [(r["id"], r["live"], r["outcome"], r["reward"]) for r in outcome.evidence["rows"]]
+    assert [row for row in odd if row[1:3] != (True, STOPPED)] == []
+    assert outcome.word is Word.CLEAN, outcome.reason
+    rows = chosen(KNOWN, asked, language)
+    assert len(outcome.evidence["rows"]) == len(rows) >= least[0]
+    assert outcome.evidence["defences"] == len({one.defence for one in rows}) >= least[1]
 
 
 @pytest.mark.adversary

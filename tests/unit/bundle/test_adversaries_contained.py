@@ -25,6 +25,8 @@ FEW = {
         "delegates",
         "as_library",
         "maps_code",
+        "reward_from_run",
+        "imports_into_grader",
     ],
     "c": ["delegates", "delegates_by_shell", "floods_entries", "hostile_names", "build_litters", "hard_linked_answers"],
 }

@@ -86,7 +86,10 @@ def test_the_agents_policy_is_the_verifiers(toy):
     assert files["environment/app/policy.json"].content == files["tests/policy.json"].content
     policy = json.loads(files["tests/policy.json"].content)
     assert policy["languages"] == ["python"]
-    assert policy["refused_suffixes"] == [".c", ".h"]
+    known = toolchains(toy.job("create").rules("toolchains"))
+    others = {suffix for name, tc in known.items() if name != "python" for suffix in tc.suffixes}
+    assert {".c", ".go", ".java", ".js", ".rs"} < others
+    assert policy["refused_suffixes"] == sorted(others)
 
 
 def test_the_oracles_own_interpreter_is_nothing_to_borrow(toy):

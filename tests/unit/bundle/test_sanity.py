@@ -9,6 +9,7 @@ from programsmith.adversaries.weaken import weak_program
 from programsmith.blocks import create, sanity
 from programsmith.bundle import controls
 from programsmith.bundle.grade import grade
+from programsmith.bundle.render import PAYLOAD
 from programsmith.bundle.sides import read_sides
 from programsmith.bundle.solution import solution
 from programsmith.errors import InputError
@@ -17,6 +18,7 @@ from programsmith.payload.verifier.tree import write_tree
 from programsmith.records import codec
 from programsmith.records.golden import Golden
 from programsmith.records.outcome import Word
+from tests.samples.behind import BY_COMPILER, disguised, ways
 
 NULLS = {"null_most_frequent", "null_help", "null_echo_last", "null_public_table", "null_wrapper"}
 
@@ -32,8 +34,36 @@ def graded(toy, name, files):
     return grade(toy.bundle, folder, toy.path("r/environments.json"), toy.folder / f"{name}.out")
 
 
-@pytest.mark.parametrize("pair", [("c", "c"), ("c", "python"), ("python", "c")])
+PAIRS = [
+    ("c", "c"),
+    ("c", "python"),
+    ("python", "c"),
+    ("python", "cpp"),
+    ("python", "go"),
+    ("python", "rust"),
+    ("python", "java"),
+    ("c", "java"),
+    ("javascript", "python"),
+    ("javascript", "javascript"),
+]
+NEEDS = {
+    "cpp": ("g++", "g++"),
+    "go": ("go", "golang-go"),
+    "java": ("javac", "openjdk-17-jdk-headless"),
+    "javascript": ("node", "nodejs"),
+    "rust": ("cargo", "cargo rustc"),
+}
+
+
+def require(*languages):
+    for needed, packages in (NEEDS[language] for language in languages if language in NEEDS):
+        if shutil.which(needed) is None:
+            pytest.skip(f"{needed} is absent; run: apt-get install -y {packages}")
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids="-".join)
 def test_every_control_gets_what_it_must(toys, pair, tmp_path):
+    require(*pair)
     toy = toys(*pair).copy(tmp_path / "toy")
     toy.rules = {"acceptance": {"nulls_max": 0.02}}
     outcome = sanity.run(toy.job("sanity"))
@@ -48,6 +78,57 @@ def test_every_control_gets_what_it_must(toys, pair, tmp_path):
     assert (rows["altered_table"]["reward"], rows["altered_table"]["held_out_passed"]) == (0, 6)
     assert all((rows[name]["reward"], rows[name]["held_out_passed"]) == (0, 0) for name in ("nop", *NULLS))
     assert (rows["null_public_table"]["public_passed"], rows["null_public_table"]["public"]) == (7, 7)
+
+
+@pytest.mark.parametrize(("task", "language"), [("javascript", "python"), ("javascript", "c"), ("c", "javascript")])
+def test_right_answers_in_another_language_get_nothing(toys, tmp_path, task, language):
+    require(task, language)
+    toy = toys(task, task).copy(tmp_path / "toy")
+    found = graded(toy, "foreign", controls.table(language, read_sides(toy.bundle).all))
+    assert found.reward == 0
+
+
+@pytest.mark.parametrize(
+    ("target", "other"), [("go", "c"), ("rust", "c"), ("java", "c"), ("go", "rust"), ("rust", "java"), ("java", "go")]
+)
+def test_a_right_program_in_another_language_scores_nothing(toys, target, other, tmp_path):
+    require(target, other)
+    toy = toys("python", target).copy(tmp_path / "toy")
+    sides = read_sides(toy.bundle)
+    found = graded(toy, "plain", controls.table(other, sides.all))
+    assert (found.reward, found.details["word"]) == (0, "POLICY")
+    if other == "c":
+        found = graded(toy, "disguised", disguised("c", sides.all, BY_COMPILER))
+        assert (found.reward, found.details["word"]) == (0, "BUILD_FAIL")
+        assert ways((toy.folder / "disguised.out" / "build.log").read_bytes()) == [], "nothing there compiles C"
+
+
+ASSEMBLED = b'std::arch::global_asm!(".globl main", "main: ret");\n'
+EVASIONS = {
+    "taken in by a source": {b"main.rs": b'#![no_main]\ninclude!("more.txt");\n', b"more.txt": ASSEMBLED},
+    "a module of another name": {b"main.rs": b'#![no_main]\n#[path = "more"]\nmod more;\n', b"more": ASSEMBLED},
+    "renamed by the build": {b"compile.sh": b"cp main.txt main.rs\nrustc main.rs -o executable\n",
+                             b"main.txt": b"#![no_main]\n" + ASSEMBLED},
+    "behind a quote": {b"main.rs": b"#![no_main]\nconst C: char = '\"';\n" + ASSEMBLED},
+    "assembler by another name": {b"main.rs": b"fn main() {}\n", b"more.txt": b"\t.globl main\nmain: ret\n",
+                                  b"compile.sh": b"cc -nostdlib -x assembler more.txt -o executable\n"},
+}  # fmt: skip
+HONEST = b"""//! Never uses global_asm!("..."), nor asm!(include_str!("x")).
+const WORDS: [&str; 2] = ["global_asm", r#"asm!(include_str!("x"))"#];
+fn main() { std::process::exit((WORDS.len() * 1000 / 1000) as i32 - 2 + '"'.len_utf8() as i32 - 1); }
+"""
+
+
+def test_assembler_within_rust_is_refused_however_it_comes_and_words_of_it_are_not(toys, tmp_path):
+    require("rust")
+    toy = toys("python", "rust").copy(tmp_path / "toy")
+    build = FileEntry(b"compile.sh", "file", 0o755, (PAYLOAD / "submission/rust/compile.sh").read_bytes())
+    for name, files in EVASIONS.items():
+        given = {build.path: build, **{path: FileEntry(path, "file", 0o755, text) for path, text in files.items()}}
+        found = graded(toy, name, given.values())
+        assert (found.reward, found.details["word"]) == (0, "POLICY"), (name, found.reason)
+    found = graded(toy, "honest", [build, FileEntry(b"main.rs", content=HONEST)])
+    assert found.details["word"] == "WA_STDOUT", found.reason
 
 
 def test_the_twin_grades_the_same_held_out_cases_and_no_public_one(toy):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import dataclasses
 import json
 import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
 
 import programsmith.checks as package
 from programsmith.blocks import create, static
+from programsmith.bundle.controls import targets
 from programsmith.bundle.sides import read_sides
 from programsmith.checks import egress
 from programsmith.checks.base import Scene
@@ -25,8 +27,9 @@ from programsmith.records import codec
 from programsmith.records.lock import Lock
 from programsmith.records.outcome import Word
 from programsmith.rulebook.load import Rulebook
+from programsmith.sandboxes.shared import shared_root
 from programsmith.toolchains.load import toolchains
-from tests.unit.bundle.spoiled import MUTATIONS, RUNNING, WEAKENED, secret_answer
+from tests.unit.bundle.spoiled import MUTATIONS, RUNNING, WEAKENED, refresh, secret_answer
 
 LOOKING = tuple(name for name in CHECKS if name not in RUNNING)
 
@@ -69,8 +72,19 @@ def test_a_bundle_as_created_is_green_and_leaves_the_same_stamp(toy):
     assert json.loads(stamp)["tree"] == toy.manifest.tree
 
 
-def test_the_probes_of_a_compiled_target_run_too(toys, tmp_path):
-    toy = toys("c", "c").copy(tmp_path / "toy")
+def test_a_bundle_whose_agents_may_ask_is_green_with_the_one_command_alone(asked_toys, tmp_path):
+    toy = asked_toys("python", "python").copy(tmp_path / "toy")
+    assert judged(toy, LOOKING) == {}
+    toy.path("r/static.ok").unlink()
+    ask = toy.bundle / "environment/app/reference/rot"
+    ask.write_bytes(ask.read_bytes() + b"\n")
+    refresh(toy)
+    assert "oracle_access" in judged(toy, {"oracle_access"})
+
+
+@pytest.mark.parametrize("target", sorted({*targets()} - {"cpp", "python"}))
+def test_the_probes_of_another_target_run_too(toys, tmp_path, target):
+    toy = toys("c", target).copy(tmp_path / "toy")
     assert judged(toy, CHECKS) == {}
 
 
@@ -83,11 +97,19 @@ def test_a_program_without_its_defence_makes_exactly_its_check_red(toy, name):
     assert ": wanted " in red[wanted]
 
 
+@pytest.fixture
+def reached():
+    """A folder that the users of launches reach, wherever temporary files lie."""
+    with tempfile.TemporaryDirectory(prefix="test-", dir=shared_root()) as place:
+        Path(place).chmod(0o755)
+        yield Path(place)
+
+
 @pytest.mark.parametrize("stage", ["build", "run"])
-def test_a_stage_with_the_hosts_network_makes_egress_red(toy, stage, tmp_path, monkeypatch):
+def test_a_stage_with_the_hosts_network_makes_egress_red(toy, stage, reached, monkeypatch):
     monkeypatch.setattr(seccomp, "CASE_FAMILIES", seccomp.FAMILIES)  # two fences stand before a network
     value = json.loads(toy.path("r/environments.json").read_bytes())
-    shim = tmp_path / "bwrap"
+    shim = reached / "bwrap"
     real = value[stage]["bwrap"]
     shim.write_text(
         '#!/bin/bash\nkept=()\nfor word in "$@"; do [ "$word" = --unshare-net ] || kept+=("$word"); done\n'
@@ -96,9 +118,6 @@ def test_a_stage_with_the_hosts_network_makes_egress_red(toy, stage, tmp_path, m
     shim.chmod(0o755)
     # the launcher over bwrap, which such a shim can weaken where no slot has a network of its own
     value[stage] |= {"bwrap": str(shim), "server": None, "cgroup": False}
-    for folder in (tmp_path, *tmp_path.parents):
-        if folder.stat().st_uid == tmp_path.stat().st_uid and str(folder).startswith("/tmp/"):
-            folder.chmod(0o755)
     toy.path("r/environments.json").write_text(json.dumps(value))
     if stage == "run":
         with pytest.raises(InfraError, match="network"):  # the launcher's own probe sees it first

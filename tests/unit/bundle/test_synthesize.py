@@ -59,7 +59,9 @@ def run(toy, records, made=1):
 
 def unfair(toy, cases):
     """The record of a triage in which every trial fails on these cases alone, and so does the ceiling."""
-    ground = read_ground({n: toy.path(n) for n in ("r/manifest.json", "discovery.json", "kills.json", "pool.jsonl")})
+    ground = read_ground(
+        {n: toy.path(n) for n in ("r/manifest.json", "discovery.json", "kills.json", "pool.jsonl")}, ()
+    )
     tried = [*(attempt(i, cases) for i in range(3)), attempt(0, cases, ceiling=True)]
     labels = triage(tried, ground, TRIAGE, {})
     return {"triage": record("triage", Word.DEFECT, labels=codec.encode(labels))}

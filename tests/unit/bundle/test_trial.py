@@ -3,7 +3,6 @@ from __future__ import annotations
 import json
 import os
 import socket
-import time
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,15 @@ from programsmith.payload.verifier.model import FileEntry
 from programsmith.records.trial import Stop
 from programsmith.sandboxes.base import BUBBLEWRAP
 from programsmith.sandboxes.owners import prefix
+from tests.unit.bundle.conftest import Bench
 
 SUBMISSION_BYTES = 33554432
+
+
+@pytest.fixture
+def viewed(toys, tmp_path) -> Bench:
+    """Trials in a view of this host: about what no backend has a part in."""
+    return Bench(toy=toys("python", "python"), folder=tmp_path)
 
 
 def test_nothing_scores_nothing_and_the_solution_scores_one(bench) -> None:
@@ -153,7 +159,6 @@ def test_a_submission_cannot_be_put_elsewhere(bench) -> None:
 
 def test_two_gigabytes_end_at_the_limit_and_break_the_policy(bench) -> None:
     bench.trial_limits = {"work_bytes": 192 << 20}
-    begun = time.monotonic()
     left = bench.sh("for n in 1 2 3 4 5 6 7 8; do head -c 268435456 /dev/zero >submission/$n; done; "
                     "head -c 2147483648 /dev/zero >/home/agent/more; sleep 5")  # fmt: skip
     assert left.trial.stop is Stop.LIMIT
@@ -161,7 +166,6 @@ def test_two_gigabytes_end_at_the_limit_and_break_the_policy(bench) -> None:
     assert sum(len(e.content) for e in left.files.values()) == SUBMISSION_BYTES + 1
     graded = left.grade()
     assert (graded.reward, graded.word, set(graded.held_out.values())) == (0, "POLICY", {"NOT_RUN"})
-    assert time.monotonic() - begun < 30
 
 
 def test_more_files_than_are_received_break_the_policy(bench) -> None:
@@ -244,13 +248,13 @@ def test_a_ceiling_trial_alone_reads_the_source_and_never_changes_it(bench) -> N
     ("entry", "kind"),
     [
         ({"agent": "scripted", "script": "agents/none.py", "model": None}, InputError),
-        ({"agent": "codex", "model": "o/m"}, PrerequisiteError),
+        ({"agent": "codex", "model": "o/m"}, InputError),
     ],
 )
-def test_what_is_not_there_makes_no_trial(bench, entry: dict[str, object], kind: type[Exception]) -> None:
+def test_what_is_not_there_makes_no_trial(viewed, entry: dict[str, object], kind: type[Exception]) -> None:
     with pytest.raises(kind):
-        bench.run(entry)
-    assert not list(bench.folder.rglob("artifact.tar"))
+        viewed.run(entry)
+    assert not list(viewed.folder.rglob("artifact.tar"))
 
 
 def test_a_script_that_cannot_be_started_makes_no_trial(bench) -> None:
@@ -277,13 +281,13 @@ def test_a_bundle_that_does_not_open_makes_no_trial(own_bench) -> None:
         bench.run({"agent": "oracle", "model": None, "trials": 1})
 
 
-def test_a_folder_that_shows_too_much_is_refused(bench) -> None:
-    (bench.project / "cache").mkdir(parents=True)
-    (bench.project / "solve.py").touch()
+def test_a_folder_that_shows_too_much_is_refused(viewed) -> None:
+    (viewed.project / "cache").mkdir(parents=True)
+    (viewed.project / "solve.py").touch()
     with pytest.raises(InputError, match="would see cache/"):
-        bench.run({"agent": "scripted", "script": "solve.py", "model": None})
+        viewed.run({"agent": "scripted", "script": "solve.py", "model": None})
     with pytest.raises(InputError, match="would see cache/"):
-        bench.run({"agent": "command", "command": "true", "folder": "."})
+        viewed.run({"agent": "command", "command": "true", "folder": "."})
 
 
 def test_a_command_sees_the_folder_that_it_asks_for(bench) -> None:
@@ -292,18 +296,18 @@ def test_a_command_sees_the_folder_that_it_asks_for(bench) -> None:
     assert left.seen == "from the folder\n"
 
 
-def test_a_command_costs_the_price_that_its_entry_states(bench) -> None:
+def test_a_command_costs_the_price_that_its_entry_states(viewed) -> None:
     entry = {"agent": "command", "model": None, "command": "exit 3", "folder": None, "usd": 0.25}
-    free, priced = bench.job({**entry, "usd": None}), bench.job(entry)
+    free, priced = viewed.job({**entry, "usd": None}), viewed.job(entry)
     assert (trial.bound(free), trial.bound(priced)) == (0.0, 0.25)
     assert trial.key(free) == trial.key(priced)
-    left = bench.run(entry).trial
+    left = viewed.run(entry).trial
     assert (left.stop, left.usd) == (Stop.CRASHED, 0.25)
 
 
-def test_equal_attempts_have_equal_keys_and_artifacts(bench) -> None:
-    entry = bench.script("import sys\nopen('/app/submission/seed', 'w').write(sys.argv[-1])\n")
-    first, again, other = bench.run(entry, 1), bench.run({**entry, "trials": 12}, 1), bench.run(entry, 2)
+def test_equal_attempts_have_equal_keys_and_artifacts(viewed) -> None:
+    entry = viewed.script("import sys\nopen('/app/submission/seed', 'w').write(sys.argv[-1])\n")
+    first, again, other = viewed.run(entry, 1), viewed.run({**entry, "trials": 12}, 1), viewed.run(entry, 2)
     assert (first.trial.key, first.trial.artifact) == (again.trial.key, again.trial.artifact)
     assert first.trial.key != other.trial.key
     assert first.trial.artifact != other.trial.artifact

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -80,8 +81,10 @@ def material(toy, **more):
     return dataclasses.replace(given, **more)
 
 
-@pytest.mark.parametrize("language", ["python", "c"])
+@pytest.mark.parametrize("language", ["python", "c", "javascript"])
 def test_every_submission_gets_the_verdict_that_it_must(few, language, tmp_path):
+    if language == "javascript" and shutil.which("node") is None:
+        pytest.skip("node is absent; run: apt-get install -y nodejs")
     one = few(language)
     assert len(one.submissions) >= 20
     assert one.differences(one.submissions, tmp_path / "s") == {}

@@ -54,8 +54,19 @@ PYTHON_FILES = {
     "README.md": b"# greet\n",
     "LICENSE": b"MIT License\n",
 }
+SYSTEMS = {
+    "c": "make",
+    "cpp": "make",
+    "go": "go",
+    "java": "maven",
+    "javascript": "npm",
+    "python": "python",
+    "rust": "cargo",
+}
 ENTRIES = {
     "c": EntryPoint(tool="greet", kind="c-binary", target="greet", how="Makefile target greet"),
+    "go": EntryPoint(tool="greet", kind="go-command", target=".", how="package main in ."),
+    "rust": EntryPoint(tool="greet", kind="rust-binary", target=".", how="Cargo.toml of .: src/main.rs"),
     "python": EntryPoint(tool="greet", kind="python-console-script", target="greet.cli:main", how="pyproject.toml"),
 }
 
@@ -78,7 +89,7 @@ def lock(language: str, build_system: str = "", entry: EntryPoint | None = None,
         licence="MIT",
         licences=(LicenceFact(path="LICENSE", expression="MIT", how="text"),),
         language=language,
-        build_system=build_system or {"c": "make", "python": "python"}[language],
+        build_system=build_system or SYSTEMS[language],
         code_lines=10,
         entry_points=(entry or ENTRIES[language],),
         notes=notes,

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from programsmith.errors import InputError, PrerequisiteError
+from programsmith.errors import InfraError, InputError, PrerequisiteError
 from programsmith.payload.verifier.environment import ORACLE, case_env
 from programsmith.payload.verifier.launcher import Mount, Request
 from programsmith.payload.verifier.model import FileEntry, Limits
@@ -202,7 +202,8 @@ def test_without_an_install_target_the_built_file_is_taken(kit, tmp_path):
     assert run(kit, request, built, tmp_path) == (0, b"hello world\n")
 
 
-def test_a_build_that_asks_git_gets_one_commit_with_the_stated_version(kit, tmp_path):
+@pytest.mark.parametrize(("tag", "told"), [((), b"v4.5 world\n"), (("tag: greet-4.5-rc1",), b"greet-4.5-rc1 world\n")])
+def test_a_build_that_asks_git_gets_one_commit_with_its_tag_or_the_stated_version(kit, tmp_path, tag, told):
     files = {
         **kit.c,
         "VERSION": b"4.5\n",
@@ -210,9 +211,9 @@ def test_a_build_that_asks_git_gets_one_commit_with_the_stated_version(kit, tmp_
         + kit.c["Makefile"].replace(b"CFLAGS =", b"CFLAGS +="),
         "words.c": b'#include "words.h"\nconst char *word(void) { return DESCRIBED; }\n',
     }
-    request = kit.request("c", notes=("synthetic_git: Makefile",))
+    request = kit.request("c", notes=("synthetic_git: Makefile", *tag))
     built = build_source(kit.tree(files), request)
-    assert run(kit, request, built, tmp_path) == (0, b"v4.5 world\n")
+    assert run(kit, request, built, tmp_path) == (0, told)
 
 
 def test_commands_of_the_spec_replace_the_recipe(kit, tmp_path):
@@ -273,8 +274,8 @@ def test_a_source_for_a_newer_compiler_is_refused_with_both_versions(kit):
 
 
 def test_an_unknown_build_system_is_wrong_input(kit):
-    with pytest.raises(InputError, match=r"wanted one of autotools, make"):
-        build_source(kit.tree(kit.c), kit.request("c", build_system="cmake"))
+    with pytest.raises(InputError, match=r"wanted one of autotools, cmake, make, meson"):
+        build_source(kit.tree(kit.c), kit.request("c", build_system="bazel"))
 
 
 def test_entries_of_a_source_keep_their_equal_times_so_that_nothing_is_made_again(kit):
@@ -292,3 +293,16 @@ def test_nothing_of_the_host_but_the_list_is_visible_to_a_build(kit):
     with pytest.raises(BuildRefusedError) as refused:
         build_source(SourceTree([*kit.tree(files), FileEntry(b"x", "link", 0o777, b"/etc/shadow")]), kit.request("c"))
     assert any("test -e /never" in line for line in refused.value.evidence["log"])
+
+
+@pytest.mark.parametrize(
+    ("line", "fault", "says"),
+    [
+        ("while :; do :; done", InfraError, "the host is too busy; run again"),
+        ("sleep 60", BuildRefusedError, "exceeded its limit: wall"),
+    ],
+)
+def test_the_wall_limit_refuses_what_waits_and_not_what_is_at_work(kit, line, fault, says):
+    request = kit.request("c", spec_build={"build": [line]})
+    with pytest.raises(fault, match=says):
+        build_source(kit.tree(kit.c), replace(request, limits=replace(request.limits, wall_seconds=2)))

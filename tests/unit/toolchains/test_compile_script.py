@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from programsmith.payload.verifier.build_step import build
@@ -16,6 +18,7 @@ from programsmith.sources.tree import SourceTree
 from programsmith.toolchains.build import build_source
 from programsmith.toolchains.compile_script import source_submission
 from programsmith.toolchains.views import build_view, run_view
+from tests.samples.strength import FILES
 
 
 def policy(kit, language: str) -> Policy:
@@ -64,6 +67,16 @@ def test_the_source_builds_from_text_alone_and_answers_like_the_oracle(kit, tmp_
     files = source_submission(request, source, built.install)
     assert not any(e.content.startswith(b"\x7fELF") or e.path.endswith(b".pyc") for e in files)
     assert graded(kit, request, files, tmp_path, b"--version") == (0, b"greet 1.2\n")
+
+
+@pytest.mark.parametrize(("language", "needs"), [("go", "go"), ("rust", "cargo")])
+def test_the_source_of_a_language_with_a_client_builds_in_the_same_way(kit, tmp_path, language, needs):
+    if not shutil.which(needs):
+        pytest.skip(f"{needs} is absent; run: apt-get install -y {' '.join(kit.known[language].packages)}")
+    plain = {name: text.replace(b"adder", b"greet") for name, text in FILES[language].items()}
+    source, request = kit.tree(plain), kit.request(language)
+    files = source_submission(request, source, build_source(source, request).install)
+    assert graded(kit, request, files, tmp_path, b"sum", b"4") == (0, b"10\n")
 
 
 def test_links_and_folders_that_no_submission_can_carry_are_made_again(kit, tmp_path):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from dataclasses import replace
 
 import pytest
 
+from programsmith.checks.no_upstream_pointer import pointers
 from programsmith.payload.verifier.launcher import Result
+from programsmith.records.lock import EntryPoint
 from programsmith.toolchains.docs import licences, manuals, said, written
 from programsmith.toolchains.help_text import options, subcommands
 from programsmith.toolchains.redact import redacted
@@ -70,6 +73,16 @@ def test_each_pointer_to_upstream_is_replaced(kit, text):
 )
 def test_what_does_not_lead_to_upstream_stays(kit, text):
     assert redacted(text, kit.lock("c"), "greet", "[gone]") == text
+
+
+def test_a_folder_that_is_called_as_its_tool_points_nowhere(kit):
+    lock = replace(
+        kit.lock("c"), origin="welcome", entry_points=(EntryPoint(tool="welcome", kind="", target="", how=""),)
+    )
+    assert redacted(b"welcome greets", lock, "welcome", "[gone]") == b"welcome greets"
+    assert redacted(b"welcome greets", lock, "greet", "[gone]") == b"[gone] greets"
+    assert "welcome" not in pointers(lock)
+    assert "welcome" in pointers(replace(lock, entry_points=()))
 
 
 def test_documents_are_named_files_documentation_folders_and_manuals(kit):

@@ -9,7 +9,8 @@ import pytest
 
 from programsmith.errors import InfraError
 from programsmith.toolchains.build import build_source
-from programsmith.toolchains.fetch import fetch, requirements
+from programsmith.toolchains.fetch import CLIENTS, fetch
+from programsmith.toolchains.fetch_pip import requirements
 from programsmith.toolchains.recipe import BuildRefusedError
 
 
@@ -91,3 +92,7 @@ def test_requirements_are_read_from_the_first_file_that_states_them(kit):
     assert list(requirements(kit.tree({"setup.cfg": cfg, "requirements.txt": b"other\n"}))) == ["words>=1", "more"]
     assert list(requirements(kit.tree({"requirements.txt": plain}))) == ["words==1.0"]
     assert list(requirements(kit.tree({"pyproject.toml": b"[broken"}))) == []
+
+
+def test_every_client_that_the_rule_names_has_its_plug(kit):
+    assert {tc.fetch.command[0] for tc in kit.known.values() if tc.fetch} == set(CLIENTS)

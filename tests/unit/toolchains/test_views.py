@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -73,3 +74,13 @@ def test_a_host_without_a_package_database_shows_the_same_by_pattern(kit, monkey
 
 def test_libraries_that_every_view_has_are_known_by_name(kit):
     assert {"libc.so.6", "libm.so.6"} <= shown_libraries(kit.known["c"])
+
+
+@pytest.mark.parametrize("language", ["c", "cpp", "rust"])
+def test_what_a_build_can_link_by_its_view_a_run_can_load(kit, language):
+    """libcrypt has its headers in the view, libresolv is libc's: programs that find them there link them."""
+    for name in ("libcrypt.so", "libresolv.so"):
+        for linked in Path("/usr/lib").glob(f"*-linux-gnu/{name}"):
+            assert linked.resolve().name.partition(".so")[0] in {
+                n.partition(".so")[0] for n in shown_libraries(kit.known[language])
+            }

@@ -6,6 +6,7 @@ import os
 import time
 
 from programsmith.payload.verifier.pump import Pump
+from programsmith.payload.verifier.wire import is_whole
 
 
 def pump_over(stdout: int, stderr: int, status: int) -> Pump:
@@ -21,6 +22,7 @@ def pump_over(stdout: int, stderr: int, status: int) -> Pump:
         check=lambda: None,
         begun=None,
         period=None,
+        is_whole=is_whole,
     )
 
 
@@ -51,3 +53,15 @@ def test_what_was_said_before_the_report_ended_is_kept():
     flow = pump_over(out, err, status).run()
     os.close(status)
     assert (bytes(flow.stdout), bytes(flow.stderr), bytes(flow.status)) == (b"out", b"err", b"report")
+
+
+def test_a_whole_report_is_the_end_though_its_pipe_is_open():
+    (out, to_out), (err, to_err), (status, to_status) = (os.pipe() for _ in range(3))
+    for fd in (to_out, to_err):
+        os.close(fd)
+    whole = b"S" + bytes(8) + b"Z" + bytes(8)
+    os.write(to_status, whole)
+    flow = pump_over(out, err, status).run()
+    os.close(status)
+    os.close(to_status)
+    assert (bytes(flow.status), flow.over) == (whole, None)

@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from programsmith.payload.verifier.model import FileEntry
-from programsmith.payload.verifier.wire import Over, check_paths, decode_report
+from programsmith.payload.verifier.wire import Over, check_paths, decode_report, is_whole
 
 
 def record(tag: bytes, payload: bytes = b"") -> bytes:
@@ -33,6 +33,18 @@ def test_a_whole_report_is_read() -> None:
 
 def test_a_report_cut_anywhere_is_incomplete() -> None:
     assert not any(decode_report(WHOLE[:size]).complete for size in range(len(WHOLE)))
+
+
+def test_only_a_whole_report_ends_the_reading() -> None:
+    assert is_whole(bytearray(WHOLE))
+    assert not any(is_whole(bytearray(WHOLE[:size])) for size in range(len(WHOLE)))
+
+
+@pytest.mark.parametrize("seen", [0, 4])
+def test_a_file_that_looks_like_the_end_of_a_report_ends_nothing(seen: int) -> None:
+    """What was read so far may end within the file."""
+    entry = record(b"N", struct.pack("<3Q", 0, 0o644, 1) + b"a" + record(b"Z") + b"more")
+    assert not is_whole(bytearray(record(b"S") * seen + entry[:-4]))
 
 
 @pytest.mark.parametrize("path", [b"", b"/a", b"a/", b"a//b", b".", b"..", b"a/../b", b"x" * 256])
