@@ -23,21 +23,19 @@ from programsmith.agents import attack, place
 from programsmith.agents.base import HOME, Agent, AgentResult, AgentTask, Made, Step
 from programsmith.agents.bridge import open_pair
 from programsmith.agents.keys import Attempt, Surface, trial_key
-from programsmith.agents.queries import RUN_BYTES, Asked, Queried, answering
+from programsmith.agents.queries import Queried, answering
 from programsmith.agents.registry import HARNESSES, agent
 from programsmith.agents.serving import asks, begun, fate, most, served
 from programsmith.agents.transcript import encode, trajectory
 from programsmith.bundle import images
+from programsmith.bundle.answers import given
 from programsmith.bundle.manifest import Manifest
-from programsmith.bundle.render import variables
-from programsmith.bundle.sides import given_texts, read_public
+from programsmith.bundle.sides import documents, read_public
 from programsmith.bundle.solution import solution
 from programsmith.bundle.tree import APP, NO_TASK, read_bundle
 from programsmith.errors import InfraError
-from programsmith.goldens.constants import constants
 from programsmith.goldens.families import asked_families
 from programsmith.job import Job
-from programsmith.payload.query.desk import Meter
 from programsmith.payload.verifier.launcher import Mount, View
 from programsmith.payload.verifier.model import FileEntry, Limits, canonical
 from programsmith.payload.verifier.plan import ReceiptRule, decode_policy
@@ -48,11 +46,11 @@ from programsmith.records.trial import Assignment, Stop, Trial
 from programsmith.sandboxes import docker_seccomp, open_sandbox
 from programsmith.sandboxes.base import BUBBLEWRAP, DOCKER, Image, Sandbox, SandboxPlan
 from programsmith.sandboxes.shared import shared_root
-from programsmith.sources.tree import SourceTree, read_tar, tree_digest, write_tar
+from programsmith.sources.tree import read_tar, tree_digest, write_tar
 from programsmith.spec.duration import seconds
 from programsmith.toolchains.load import toolchains
 from programsmith.toolchains.model import Toolchain
-from programsmith.toolchains.views import agent_view
+from programsmith.toolchains.views import agent_view, run_view
 
 NUMBER = 5
 """Raised when an attempt comes to mean something else by a change of code: then every trial is bought anew."""
@@ -211,19 +209,9 @@ def _queries(scene: Scene) -> Iterator[Queried]:
         yield Queried()
         return
     facts = codec.load(job.inputs["facts.json"], OracleFacts)
-    rule, tree = job.rules("limits"), tuple(read_tar(job.inputs["oracle.tar"]))
-    public = read_public(scene.bundle)
-    printed = constants(SourceTree.open(job.inputs["source.tar"]), tree, facts.language, RUN_BYTES)
-    asked = Asked(
-        tree=tree,
-        facts=facts,
-        toolchain=toolchains(job.rules("toolchains"))[facts.language],
-        limits=Limits(**rule["capture"]),
-        meter=Meter(**rule["query"]),
-        shown=(*given_texts(public, scene.bundle), *sorted(printed)),
-        variables=tuple(name.encode() for name in variables(public)),
-    )
-    with answering(asked, job.scratch / "oracle", job.outputs["t/queries.jsonl"]) as queried:
+    view = run_view(toolchains(job.rules("toolchains"))[facts.language], facts.exec_allowed)
+    own = given(job, read_public(scene.bundle), documents(scene.bundle))
+    with answering(own, view, job.scratch / "oracle", job.outputs["t/queries.jsonl"]) as queried:
         yield queried
 
 

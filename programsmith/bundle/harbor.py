@@ -45,7 +45,10 @@ REQUIRED = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskFacts:
-    """What task.toml says. Seconds and megabytes; `metadata` becomes [metadata.programsmith]."""
+    """What task.toml says. Seconds and megabytes; `metadata` becomes [metadata.programsmith].
+
+    `logs` names a further container's folder that is kept of a trial.
+    """
 
     name: str
     description: str
@@ -57,6 +60,7 @@ class TaskFacts:
     memory_mb: int
     owner_sealed: bool
     metadata: Mapping[str, Any]
+    logs: Mapping[str, str] | None = None
 
 
 def task_toml(facts: TaskFacts) -> bytes:
@@ -74,6 +78,7 @@ def task_toml(facts: TaskFacts) -> bytes:
             "artifacts": [
                 {"source": "/app/submission"},
                 {"source": "/logs/artifacts", "exclude": ["*"]},  # else handed over whole: a channel nobody declared
+                *([dict(facts.logs)] if facts.logs else []),
             ],
             "task": {
                 "name": f"{ORGANISATION}/{facts.name}",

@@ -14,7 +14,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from programsmith.bundle.tree import read_bundle
+from programsmith.bundle.provided import ANSWERING
+from programsmith.bundle.tree import COMPOSE, read_bundle
 from programsmith.errors import InfraError, PrerequisiteError
 from programsmith.payload.verifier.model import FileEntry, canonical
 from programsmith.sandboxes.base import Image
@@ -103,6 +104,12 @@ def bundle_image(bundle: Path, side: Side, base: Base, *, more_packages: bool) -
 def build_arguments(side: Side, base: Base) -> dict[str, str]:
     """The images that one side's Dockerfile is built on, by its argument."""
     return {"BASE": base.agent} if side is Side.AGENT else {"BASE": base.tag, "COMPILER": base.compiler}
+
+
+def arguments_of(files: Mapping[str, FileEntry], base: Base) -> dict[str, dict[str, str]]:
+    """The same for every Dockerfile of a bundle, by whose container it makes: who answers is on the verifier's."""
+    rows = {str(side): build_arguments(side, base) for side in Side}
+    return rows | ({ANSWERING: rows[Side.VERIFIER]} if COMPOSE in files else {})
 
 
 def context(bundle: Path, side: Side) -> list[FileEntry]:

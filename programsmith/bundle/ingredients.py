@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from programsmith.bundle.answers import Answers, given
 from programsmith.bundle.cases import graded, in_words
 from programsmith.bundle.controls import pack, received_digest, table, wrapper
 from programsmith.bundle.places import environment
 from programsmith.bundle.render import Image, Ingredients, Solution, allowed
+from programsmith.bundle.seal import Sealed
 from programsmith.bundle.submissions import Scale, archive
 from programsmith.bundle.verdicts import Material, submissions
 from programsmith.bundle.zipapp import check_pyz, verify_pyz
@@ -104,6 +106,7 @@ def ingredients(job: Work, split: Split) -> Ingredients:
         owner_secret=_owner_secret(job),
         queries=_queries(job),
         asking=job.rules("prompts/asking.md"),
+        answers=_answers(job, public, known[candidate.source_language]),
     )
 
 
@@ -158,6 +161,20 @@ def _queries(job: Work) -> Mapping[str, int] | None:
         return None
     meter: Mapping[str, int] = job.rules("limits")["query"]
     return {name: meter[name] for name in ("queries", "bytes")}
+
+
+def _answers(job: Work, public: Cases, source: Toolchain) -> Callable[[Sealed], Iterable[FileEntry]]:
+    """What makes the container that answers queries; no files where there are none."""
+    if job.spec("task.oracle_access", str) == "none":
+        return lambda _: ()
+    docs = (e.content for e in read_tar(job.inputs["docs.tar"]) if e.kind == "file")
+    return Answers(
+        given=given(job, public, docs),
+        source=source,
+        exec_allowed=codec.load(job.inputs["facts.json"], OracleFacts).exec_allowed,
+        containers=job.rules("containers"),
+        owner_secret=_owner_secret(job),
+    ).files
 
 
 def _shared_packages(job: Work, candidate: Candidate) -> tuple[str, ...]:

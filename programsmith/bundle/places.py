@@ -50,11 +50,24 @@ def scratch(slots: int, policy: Policy) -> dict[str, str]:
     That of a tree is the grader's and has no bounds but the container's memory: whatever a build was let leave fits.
     """
     case, build = policy.case, policy.build
-    room = f"rw,nosuid,nodev,noexec,mode=755,size={case.work_bytes},nr_inodes={case.work_files + 1}"
     mine = f"rw,nosuid,nodev,exec,mode=755,size={build.work_bytes},nr_inodes={build.work_files + 1}"
     tree = "rw,nosuid,nodev,noexec,mode=755,size=0,nr_inodes=0"
-    cases = {place: room for places in slot_places(slots) for place in places.values()}
+    own = room(case.work_bytes, case.work_files)
+    cases = {place: own for places in slot_places(slots) for place in places.values()}
     return {**cases, build_places()[TEMPORARY]: mine, TREE: tree}
+
+
+def room(work_bytes: int, work_files: int) -> str:
+    """Options of a tmpfs that is a case's place."""
+    return f"rw,nosuid,nodev,noexec,mode=755,size={work_bytes},nr_inodes={work_files + 1}"
+
+
+def answering(source: Toolchain, exec_allowed: Iterable[str], slots: int, rule: Mapping[str, Any]) -> Mapping[str, Any]:
+    """How the container that answers queries isolates the original: a stage of the verifier's, for another program."""
+    views = rule["views"]
+    run = _view((source,), (*source.run_programs, *exec_allowed), views["run"], views)
+    stage = _stage(run, slot_places(slots), rule["verifier"]["uid"], witness=_witness(views))
+    return {name: value for name, value in stage.items() if name != "tree"}
 
 
 def environment(

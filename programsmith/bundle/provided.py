@@ -1,8 +1,9 @@
 """How others come by a task's images: by digest from a registry, or from root file systems that the export carries.
 
 In: the files of a bundle, and what is provided. Out: the files that say so, and from them again the files as they were
-judged. Only task.toml and the two Dockerfiles are edited, line by line, so that whoever reads one can tell what was
-added. A digest that no registry told is written nowhere.
+judged. Only task.toml and the Dockerfiles are edited, line by line, so that whoever reads one can tell what was
+added. A digest that no registry told is written nowhere. The container that answers queries is built by whoever runs
+the task, on the verifier's base.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from programsmith.bundle.harbor import dump_toml
+from programsmith.bundle.tree import ANSWERS
 from programsmith.errors import InputError
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.records import codec
@@ -23,14 +25,18 @@ TASK = "task.toml"
 PROVIDED = "images"
 """Where provenance.json says what is provided."""
 ROOT = "{folder}/{stage}.tar.gz"
-FOLDERS = {"agent": "environment", "verifier": "tests"}
+ANSWERING = "reference"
+FOLDERS = {"agent": "environment", "verifier": "tests", ANSWERING: ANSWERS.rstrip("/")}
+"""Build contexts by whose container they make; that of who answers queries is not in every task."""
 STAGES = frozenset({"base", "compiler"})
 REFERENCE = re.compile(r"[^@\s]+@sha256:[0-9a-f]{64}")
 ARGUMENT = re.compile(r"^ARG (BASE|COMPILER)=(\S+)$", re.MULTILINE)
-COPIED, PICKED = "COPY . /tests\n", "COPY --from=context /context /tests\n"
+COPIED, PICKED = "COPY . {place}\n", "COPY --from=context /context {place}\n"
+PLACES = {"verifier": "/tests", ANSWERING: "/reference"}
+"""Where an image has its whole context."""
 CARRIED = 'FROM scratch AS {stage}\nADD {stage}.tar.gz /\nCMD ["bash"]\n'
 SORTED_OUT = "FROM {stage} AS context\nCOPY . /context\nRUN rm /context/*.tar.gz\n"
-"""A verifier's image has its context and not the root file systems that lie in it."""
+"""Such an image has its context and not the root file systems that lie in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +67,8 @@ class Provided:
 def provide(files: Mapping[str, FileEntry], given: Provided, roots: Mapping[str, bytes]) -> dict[str, FileEntry]:
     """The files of a bundle with what is provided. `roots` has the content of every root that is carried."""
     made = dict(files)
-    for side, folder in FOLDERS.items():
-        path = f"{folder}/Dockerfile"
+    for side in given.bases:
+        path = f"{FOLDERS[side]}/Dockerfile"
         made[path] = _edited(files[path], _edits(given, side))
     made[TASK] = _with_images(files[TASK], given.images)
     made |= {path: FileEntry(path.encode("ascii"), "file", 0o644, roots[path]) for path in given.roots}
@@ -74,8 +80,8 @@ def as_judged(files: Mapping[str, FileEntry], given: Provided | None) -> dict[st
     if given is None:
         return dict(files)
     made = {path: e for path, e in files.items() if path not in given.roots}
-    for side, folder in FOLDERS.items():
-        path = f"{folder}/Dockerfile"
+    for side in given.bases:
+        path = f"{FOLDERS[side]}/Dockerfile"
         made[path] = _edited(files[path], [(new, old) for old, new in reversed(_edits(given, side))])
     task = tomllib.loads(files[TASK].content.decode("utf-8"))
     said = {side: place.pop("docker_image") for side, place in _places(task) if "docker_image" in place}
@@ -91,6 +97,8 @@ def provided(proof: Mapping[str, Any]) -> Provided | None:
         return None
     given: Provided = codec.decode(Provided, proof[PROVIDED])
     names = [name for row in given.bases.values() for name in row.values()]
+    if given.bases.keys() - {ANSWERING} != FOLDERS.keys() - {ANSWERING}:
+        raise ValueError(f"{PROVIDED}: wanted what each container is built on, got {', '.join(given.bases) or 'none'}")
     if given.carries:
         odd = [name for name in names if name not in STAGES]
     else:
@@ -102,7 +110,8 @@ def provided(proof: Mapping[str, Any]) -> Provided | None:
 
 def public_base(files: Mapping[str, FileEntry]) -> str:
     """The base that a bundle's Dockerfiles name."""
-    names = {name for folder in FOLDERS.values() for _, name in _arguments(files[f"{folder}/Dockerfile"])}
+    paths = (f"{folder}/Dockerfile" for folder in FOLDERS.values())
+    names = {name for path in paths if path in files for _, name in _arguments(files[path])}
     if len(names) != 1:
         raise InputError(f"the Dockerfiles: wanted one base by its public name, got {', '.join(sorted(names))}")
     return names.pop()
@@ -119,9 +128,9 @@ def _edits(given: Provided, side: str) -> list[tuple[str, str]]:
     if given.carries:
         last = max(row)
         stages = "".join(CARRIED.format(stage=stage) for stage in sorted({*row.values()}))
-        if side == "verifier":
+        if side in PLACES:
             stages += SORTED_OUT.format(stage=row["BASE"])
-            edits.append((COPIED, PICKED))
+            edits.append((COPIED.format(place=PLACES[side]), PICKED.format(place=PLACES[side])))
         edits.append((f"ARG {last}={row[last]}\n", f"ARG {last}={row[last]}\n{stages}"))
     return edits
 

@@ -10,23 +10,28 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from programsmith.bundle.images import Base, Side, build_arguments
+from programsmith.bundle.images import Side
 from programsmith.bundle.provided import Provided
 from programsmith.errors import InfraError
 from programsmith.sandboxes.base import Image
 from programsmith.sandboxes.docker_registry import has, push
 from programsmith.sandboxes.engine import find_image
 
+Arguments = Mapping[str, Mapping[str, str]]
+Say = Callable[[str], None]
 DIGITS = 16
 _ODD = re.compile(r"[^A-Za-z0-9_.-]")
 _ID = "sha256:"
 
 
 def push_all(
-    task: str, place: str, public: str, base: Base, sides: Mapping[Side, Image], say: Callable[[str], None]
+    task: str, place: str, public: str, arguments: Arguments, sides: Mapping[Side, Image], say: Say
 ) -> Provided:
-    """Push all that belongs to the bundle of `task`, whose Dockerfiles name `public`. Raises InfraError."""
-    names = {tag for side in Side for tag in build_arguments(side, base).values()}
+    """Push all that belongs to the bundle of `task`, whose Dockerfiles name `public`. Raises InfraError.
+
+    `arguments` are what each Dockerfile is built on.
+    """
+    names = {tag for row in arguments.values() for tag in row.values()}
     wanted = {str(side): (image.id, f"{task}-{side}-{image.digest[:DIGITS]}") for side, image in sides.items()}
     wanted |= {name: _base(name) for name in sorted(names)}
     refs: dict[str, str] = {}
@@ -35,7 +40,7 @@ def push_all(
         say(f"{name}: {refs[name]}")
     return Provided(
         public=public,
-        bases={str(side): {k: refs[tag] for k, tag in build_arguments(side, base).items()} for side in Side},
+        bases={name: {k: refs[tag] for k, tag in row.items()} for name, row in arguments.items()},
         images={str(side): refs[str(side)] for side in Side},
     )
 

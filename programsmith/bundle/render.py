@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
@@ -19,10 +19,11 @@ from programsmith.bundle.harbor import TaskFacts, task_toml
 from programsmith.bundle.instruction import Subject, instruction
 from programsmith.bundle.manifest import Manifest, digests, families
 from programsmith.bundle.places import KEPT, SERVER, folders
-from programsmith.bundle.seal import seal
+from programsmith.bundle.seal import Sealed, seal
 from programsmith.bundle.submissions import SEALED, sealed_beside
 from programsmith.bundle.tree import APP, CASES, CHECK, DOCS, IGNORING, PUBLIC, REFERENCE, plain
 from programsmith.bundle.zipapp import ask_pyz
+from programsmith.payload.query.serve import LOGS
 from programsmith.payload.verifier.limits import case_limits, timeout_seconds
 from programsmith.payload.verifier.model import FileEntry, GradedCase, canonical
 from programsmith.payload.verifier.plan import Plan, Policy, encode_cases, encode_plan, encode_policy
@@ -37,8 +38,10 @@ LISTS = "/var/lib/apt/lists/*"
 FORMAT = 1
 OBEYED = re.compile(rb"LD_|PYTHON|NODE_|JAVA|_JAVA|JDK_|CLASSPATH$|PATH$|GCONV_PATH$|LOCPATH$|BASH_ENV$|ENV$|IFS$")
 """Variables that decide what a program loads or starts."""
-ASKED = """An agent of this task may ask the original while it works. ProgramSmith's own trials answer; another runner
-has nobody who does, and there the command that asks ends with exit code 125."""
+ASKED = """An agent of this task may ask the original while it works. `solution/reference/` is the build context of the
+container that answers, which `environment/docker-compose.yaml` puts beside the agent's: it holds the original, sealed,
+and no case. A runner has to take that file whole, with the task's folder around it. One that starts the agent's
+container alone has nobody who answers, and there the command that asks ends with exit code 125."""
 """What the README says where the original may be asked."""
 SOLUTIONS = {
     "source": "the original's source",
@@ -87,7 +90,7 @@ class Ingredients:
     `compare` says of each stream how it is compared; `submissions` is the archive of those whose verdict is known;
     `owner_secret` seals for the owner; `overview` are paragraphs about the program;
     `queries` says how many queries, and bytes of them, the agent may ask the original, `asking` is the
-    template that tells it.
+    template that tells it; `answers` makes the files of the container that answers, beside a solution that is sealed.
     """
 
     name: str
@@ -114,6 +117,7 @@ class Ingredients:
     overview: tuple[str, ...] = ()
     queries: Mapping[str, int] | None = None
     asking: str = ""
+    answers: Callable[[Sealed], Iterable[FileEntry]] = lambda _: ()
 
 
 def render(given: Ingredients) -> tuple[list[FileEntry], Manifest]:
@@ -127,7 +131,7 @@ def render(given: Ingredients) -> tuple[list[FileEntry], Manifest]:
         *_solution(given, identity),
         *_canaries(identity),
         *_top(given, plan),
-        _file("environment/Dockerfile", _dockerfile("environment", given.image, given.image.agent_packages)),
+        file_of("environment/Dockerfile", _dockerfile("environment", given.image, given.image.agent_packages)),
     ]
     return sorted(entries), _manifest(given, plan, entries)
 
@@ -158,9 +162,9 @@ def read_payload(*path: str) -> bytes:
     return PAYLOAD.joinpath(*path).read_bytes()
 
 
-def server_sources() -> dict[str, bytes]:
-    """The sources of the launch server by their path in a bundle."""
-    return {f"tests/launcher/{path.parent.name}/{path.name}": path.read_bytes() for path in SOURCES}
+def server_sources(folder: str = "tests/") -> dict[str, bytes]:
+    """The sources of the launch server by their path in a bundle, in one build context."""
+    return {f"{folder}launcher/{path.parent.name}/{path.name}": path.read_bytes() for path in SOURCES}
 
 
 def server_words() -> dict[str, str]:
@@ -168,21 +172,24 @@ def server_words() -> dict[str, str]:
     return {"server": SERVER, "server_folder": KEPT}
 
 
-def _file(path: str, content: bytes, mode: int = 0o644) -> FileEntry:
+def file_of(path: str, content: bytes, mode: int = 0o644) -> FileEntry:
+    """A file of a bundle."""
     return FileEntry(path.encode("ascii"), "file", mode, content)
 
 
-def _template(name: str, words: Mapping[str, object]) -> bytes:
+def template(name: str, words: Mapping[str, object]) -> bytes:
+    """A file of payload/harbor/ with its words."""
     return Template(read_payload("harbor", name).decode("utf-8")).substitute(words).encode("utf-8")
 
 
+def dockerfile(name: str, base: str, packages: Iterable[str], absent: Iterable[str], **more: str) -> bytes:
+    """A Dockerfile of payload/harbor/ with its words; `absent` are patterns of what the packages bring in vain."""
+    words = {"base": base, "packages": " ".join(sorted(set(packages))), "absent": " ".join((LISTS, *absent))}
+    return template(f"{name}.Dockerfile", {**words, **more})
+
+
 def _dockerfile(side: str, image: Image, packages: Iterable[str], **more: str) -> bytes:
-    words = {
-        "base": image.base,
-        "packages": " ".join(sorted(set(packages))),
-        "absent": " ".join((LISTS, *image.absent)),
-    }
-    return _template(f"{side}.Dockerfile", {**words, **more})
+    return dockerfile(side, image.base, packages, image.absent, **more)
 
 
 def _plan(given: Ingredients) -> Plan:
@@ -207,11 +214,11 @@ def _app(given: Ingredients) -> Iterator[FileEntry]:
             yield FileEntry(DOCS.encode() + plain(doc.path), "file", 0o644, doc.content)
     for entry in case_folders(given.policy.tool, given.public):
         yield FileEntry(CASES.encode() + entry.path, entry.kind, entry.mode, entry.content)
-    yield _file(PUBLIC, encode_cases(given.public))
-    yield _file(APP + "policy.json", encode_policy(given.policy))
-    yield _file(CHECK, given.check, 0o755)
+    yield file_of(PUBLIC, encode_cases(given.public))
+    yield file_of(APP + "policy.json", encode_policy(given.policy))
+    yield file_of(CHECK, given.check, 0o755)
     if given.queries:
-        yield _file(reference(given.policy.tool), ask_pyz(variables(given.public)), 0o755)
+        yield file_of(reference(given.policy.tool), ask_pyz(variables(given.public)), 0o755)
 
 
 def _tests(given: Ingredients, plan: Plan, identity: str) -> Iterator[FileEntry]:
@@ -220,31 +227,32 @@ def _tests(given: Ingredients, plan: Plan, identity: str) -> Iterator[FileEntry]
     )
     places = " ".join(folders(given.slots))
     packages = (*given.image.verifier_packages, *given.image.run_packages)
-    dockerfile = _dockerfile("tests", given.image, packages, places=places, **server_words())
-    yield _file("tests/Dockerfile", dockerfile)
-    yield from (_file(path, content) for path, content in server_sources().items())
-    yield _file("tests/test.sh", read_payload("harbor", "test.sh"), 0o755)
-    yield _file("tests/verify.pyz", given.verify)
-    yield _file("tests/environment.json", given.environment)
-    yield _file("tests/policy.json", encode_policy(given.policy))
-    yield _file("tests/plan.json", encode_plan(plan))
-    yield _file("tests/public.jsonl", encode_cases(given.public))
-    yield _file("tests/held_out.sealed", sealed.content)
-    yield _file("tests/seal.json", sealed.seal)
+    own = _dockerfile("tests", given.image, packages, places=places, **server_words())
+    yield file_of("tests/Dockerfile", own)
+    yield from (file_of(path, content) for path, content in server_sources().items())
+    yield file_of("tests/test.sh", read_payload("harbor", "test.sh"), 0o755)
+    yield file_of("tests/verify.pyz", given.verify)
+    yield file_of("tests/environment.json", given.environment)
+    yield file_of("tests/policy.json", encode_policy(given.policy))
+    yield file_of("tests/plan.json", encode_plan(plan))
+    yield file_of("tests/public.jsonl", encode_cases(given.public))
+    yield file_of("tests/held_out.sealed", sealed.content)
+    yield file_of("tests/seal.json", sealed.seal)
 
 
 def _solution(given: Ingredients, identity: str) -> Iterator[FileEntry]:
     sealed = seal(given.solution.tar, identity=identity, purpose=Purpose.SOLUTION, owner_secret=given.owner_secret)
-    yield _file("solution/solve.sh", read_payload("harbor", "solve.sh"), 0o755)
-    yield _file("solution/open.py", read_payload("solution", "open.py"))
-    yield _file("solution/solution.sealed", sealed.content)
-    yield _file(SEALED, sealed_beside(sealed, given.submissions, given.owner_secret))
-    yield _file("solution/seal.json", sealed.seal)
+    yield file_of("solution/solve.sh", read_payload("harbor", "solve.sh"), 0o755)
+    yield file_of("solution/open.py", read_payload("solution", "open.py"))
+    yield file_of("solution/solution.sealed", sealed.content)
+    yield file_of(SEALED, sealed_beside(sealed, given.submissions, given.owner_secret))
+    yield file_of("solution/seal.json", sealed.seal)
+    yield from given.answers(sealed)
 
 
 def _canaries(identity: str) -> Iterator[FileEntry]:
     for folder in CANARIES:
-        yield _file(f"{folder}CANARY", _template("CANARY", {"value": canary(identity, folder)}))
+        yield file_of(f"{folder}CANARY", template("CANARY", {"value": canary(identity, folder)}))
 
 
 def _top(given: Ingredients, plan: Plan) -> Iterator[FileEntry]:
@@ -260,9 +268,9 @@ def _top(given: Ingredients, plan: Plan) -> Iterator[FileEntry]:
         variables=variables(given.public) if given.queries else (),
         asking=given.asking,
     )
-    yield _file("instruction.md", instruction(given.template, subject))
-    yield _file("task.toml", task_toml(_facts(given, plan)))
-    yield _file("README.md", _template("README.md", _readme(given, plan)))
+    yield file_of("instruction.md", instruction(given.template, subject))
+    yield file_of("task.toml", task_toml(_facts(given, plan)))
+    yield file_of("README.md", template("README.md", _readme(given, plan)))
 
 
 def _facts(given: Ingredients, plan: Plan) -> TaskFacts:
@@ -278,6 +286,7 @@ def _facts(given: Ingredients, plan: Plan) -> TaskFacts:
         memory_mb=given.image.memory_mb,
         owner_sealed=given.owner_secret is not None,
         metadata=_metadata(given, plan),
+        logs={"source": LOGS, "service": "reference"} if given.queries else None,
     )
 
 

@@ -54,9 +54,13 @@ def read_public(bundle: Path) -> tuple[GradedCase, ...]:
         raise InfraError(f"{bundle}: the bundle is not whole: {fault}; run the block create again") from fault
 
 
-def given_texts(public: Iterable[GradedCase], bundle: Path) -> Iterator[bytes]:
-    """What an agent is shown of the original: its documentation, and what it printed and left in public cases."""
+def documents(bundle: Path) -> Iterator[bytes]:
+    """The documentation that a bundle gives."""
     yield from (e.content for path, e in read_bundle(bundle).items() if path.startswith(DOCS))
+
+
+def shown_sides(public: Iterable[GradedCase]) -> Iterator[bytes]:
+    """What the original printed and left in public cases."""
     for case in public:
         yield case.expected.stdout
         yield from (e.content for e in case.expected.files or () if e.kind == "file")

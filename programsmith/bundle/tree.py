@@ -20,6 +20,10 @@ CASES = APP + "cases/"
 PUBLIC = APP + "public.jsonl"
 CHECK = APP + "check"
 REFERENCE = APP + "reference/"
+ANSWERS = "solution/reference/"
+"""The build context of the container that answers queries: nobody's side but the owner's, as the solution is."""
+COMPOSE = "environment/docker-compose.yaml"
+"""What puts that container beside the agent's."""
 NO_TASK = frozenset({CHECK, APP + "CANARY"})
 """Files below /app that say nothing of the task: code of ours, and a mark that is made of everything else."""
 IGNORING = frozenset({".gitignore", ".dockerignore", ".harborignore", ".gitattributes"})

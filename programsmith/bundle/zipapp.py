@@ -1,4 +1,4 @@
-"""The programs that a bundle carries, each one file: the verifier and the agent's public runner.
+"""The programs that a bundle carries, each one file: the verifier, the agent's public runner, both sides of queries.
 
 In: the files of payload/ that the program consists of. Out: the bytes of a zip application, the same for the same
 sources: sorted names, one fixed time, stored without compression. Import names stay as they are in the checkout. The
@@ -57,6 +57,13 @@ def ask_pyz(variables: Iterable[str] = ()) -> bytes:
     files = sorted([*packages, *(PACKAGE / path for path in _ASKS)])
     main = _ASKING.format(variables=tuple(sorted(variables)))
     return b"#!/usr/bin/python3 -IS\n" + _zip(files, main)
+
+
+def answer_pyz() -> bytes:
+    """What answers queries in a container of its own: the original's side of them, and the launcher of containers."""
+    modules = [p for p in (*_modules(VERIFIER), *_modules(INIT)) if p.name not in _NOT_FOR_SCORING]
+    files = [*modules, *_modules(QUERY)]
+    return _zip(files, _MAIN.format(first="", main="programsmith.payload.query.serve"))
 
 
 def check_files() -> list[Path]:

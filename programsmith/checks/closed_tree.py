@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from programsmith.bundle.answers import ANSWERING
 from programsmith.bundle.harbor import REQUIRED
 from programsmith.bundle.render import CANARIES, reference, server_sources
-from programsmith.bundle.tree import CASES, DOCS
+from programsmith.bundle.tree import ANSWERS, CASES, DOCS
 from programsmith.checks.base import Row, Scene, first
 
 SOLUTION = ("solution/open.py", "solution/solution.sealed", "solution/seal.json")
@@ -20,7 +21,7 @@ def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:  # noqa: ARG001 - e
     """Compare what is there with what may be there, and look at every folder."""
     known = {*REQUIRED, *SOLUTION, *(f"{folder}CANARY" for folder in CANARIES), *server_sources()}
     if "queries" in scene.sides.plan.notes:
-        known.add(reference(scene.manifest.tool))
+        known |= {reference(scene.manifest.tool), *ANSWERING, *server_sources(ANSWERS)}
     folders = (DOCS, *(f"{CASES}{case}/" for case in scene.manifest.public))
     found = [
         f"{path}: nothing writes this file" for path in sorted(set(scene.files) - known) if not _is_in(path, folders)

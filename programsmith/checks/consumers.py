@@ -1,8 +1,9 @@
 """Whoever runs Harbor tasks can run this one: no part of it needs what only some runners have.
 
-One step, no sidecar, no user that the runner has to set for the verifier, images of both containers or of none, no file
-that makes a runner or a builder leave something out, paths that every archive carries, a script that starts under any
-shell and names only what lies beside it, programs that runners call, a submission small enough to be carried.
+One step, no sidecar but the one that answers where agents may ask, no user that the runner has to set for the verifier,
+images of both containers or of none, no file that makes a runner or a builder leave something out, paths that every
+archive carries, a script that starts under any shell and names only what lies beside it, programs that runners call, a
+submission small enough to be carried.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from programsmith.bundle.tree import IGNORING, is_plain
+from programsmith.bundle.answers import is_compose
+from programsmith.bundle.tree import COMPOSE, IGNORING, SIDECAR, is_plain
 from programsmith.checks.base import Row, Scene, first
 from programsmith.payload.verifier.plan import decode_policy
 
-SIDECAR = re.compile(r"(?:^|/)(?:docker-)?compose[^/]*\.ya?ml$")
 STEPS = "steps/"
 PACKAGES = re.compile(rb'^ARG PACKAGES="([^"]*)"$', re.MULTILINE)
 SCRIPT, SCRIPT_FOLDER = "tests/test.sh", "tests/"
@@ -56,7 +57,10 @@ def _task(scene: Scene) -> Iterator[str]:
 
 def _paths(scene: Scene) -> Iterator[str]:
     for path in sorted(scene.files):
-        if SIDECAR.search(path) or path.startswith(STEPS):
+        if path == COMPOSE and "queries" in scene.sides.plan.notes:
+            if not is_compose(scene.content(path)):
+                yield f"{path}: wanted the container that answers queries beside the agent's, got something else"
+        elif SIDECAR.search(path) or path.startswith(STEPS):
             yield f"{path}: wanted one container and one step, got a file of more"
         if path.rpartition("/")[2] in IGNORING:
             yield f"{path}: wanted nothing that leaves files out, got one that may"

@@ -1,4 +1,4 @@
-"""Both Dockerfiles are what create writes, whatever their base and packages: nothing is fetched but packages.
+"""The Dockerfiles are what create writes, whatever their base and packages: nothing is fetched but packages.
 
 So they build with the classic builder, from a base that is given, copy what lies beside them, and download nothing by
 an address. A digest that nobody resolved is never there.
@@ -7,14 +7,16 @@ an address. A digest that nobody resolved is never there.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from string import Template
 from typing import Any
 
 from programsmith.bundle.render import read_payload, server_words
+from programsmith.bundle.tree import ANSWERS
 from programsmith.checks.base import Row, Scene, first
 
 SIDES = {"environment": ("app",), "tests": (".", "launcher")}
+ASKED = {ANSWERS.rstrip("/"): (".", "launcher")}
 KNOWN = re.compile(r"(?:#|ARG|FROM|RUN|COPY|WORKDIR|USER|CMD|ENV)(?: |$)")
 BASE = re.compile(r"^ARG BASE=(\S+)$", re.MULTILINE)
 PACKAGES = re.compile(r'^ARG PACKAGES="([^"]*)"$', re.MULTILINE)
@@ -26,16 +28,17 @@ FETCHING = re.compile(r"\b(?:ADD|curl|wget|git clone|pip3? install|npm install)\
 
 
 def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:  # noqa: ARG001 - every check has the same form
-    """Write both again from what they say, and compare."""
-    found = [f"{side}/Dockerfile: {fault}" for side in SIDES for fault in _faults(scene, side)]
+    """Write each again from what it says, and compare."""
+    sides = SIDES | (ASKED if "queries" in scene.sides.plan.notes else {})
+    found = [f"{side}/Dockerfile: {fault}" for side in sides for fault in _faults(scene, side, sides[side])]
     return Row(
         passed=not found,
-        reason=first(found, "both images follow from base, packages and what lies beside them", "image"),
+        reason=first(found, "the images follow from base, packages and what lies beside them", "image"),
         evidence={"faults": found},
     )
 
 
-def _faults(scene: Scene, side: str) -> Iterator[str]:
+def _faults(scene: Scene, side: str, copies: Iterable[str]) -> Iterator[str]:
     text = scene.content(f"{side}/Dockerfile").decode("utf-8", "replace")
     base, packages = BASE.findall(text), PACKAGES.findall(text)
     if len(base) != 1 or len(packages) != 1:
@@ -48,9 +51,10 @@ def _faults(scene: Scene, side: str) -> Iterator[str]:
     yield from (f"ARG PACKAGES: wanted a name, got {p!r}" for p in packages[0].split() if not PACKAGE.fullmatch(p))
     words = {"base": base[0], "packages": packages[0], "places": _last(PLACES, text), "absent": _last(ABSENT, text)}
     words |= server_words()
-    if Template(read_payload("harbor", f"{side}.Dockerfile").decode("utf-8")).substitute(words) != text:
+    name = side.rpartition("/")[2]
+    if Template(read_payload("harbor", f"{name}.Dockerfile").decode("utf-8")).substitute(words) != text:
         yield "wanted the lines that create writes, got others"
-    copied = (path for path in SIDES[side] if path != ".")
+    copied = (path for path in copies if path != ".")
     yield from (f"copies {p}, which is not there" for p in copied if not _has(scene, f"{side}/{p}/"))
 
 

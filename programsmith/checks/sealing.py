@@ -9,17 +9,23 @@ import base64
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from programsmith.bundle.answers import ORIGINAL
 from programsmith.bundle.seal import Sealed, seal, unseal
 from programsmith.bundle.submissions import NOTE, SEALED
+from programsmith.bundle.tree import ANSWERS
 from programsmith.checks.base import Row, Scene, first
 from programsmith.errors import InfraError
 from programsmith.payload.query.search import RunIndex
+from programsmith.payload.query.serve import NOTE as ANSWERS_NOTE
 from programsmith.payload.verifier.unseal import Purpose, Seal, SealError, decode_seal, derive_key
 
 PARTS = {
     Purpose.HELD_OUT: ("tests/held_out.sealed", "tests/seal.json"),
     Purpose.SOLUTION: ("solution/solution.sealed", "solution/seal.json"),
 }
+
+BESIDE = {SEALED: NOTE, ORIGINAL: ANSWERS + ANSWERS_NOTE}
+"""What is under the key of the solution, and the note beside it: submissions, the original where it answers."""
 
 
 def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:
@@ -31,7 +37,9 @@ def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:
     keys = {_key(scene, purpose) for purpose in PARTS}
     if len(keys) != len(PARTS):
         found.append("both purposes have one key")
-    found += _beside_the_solution(scene)
+    for sealed, note in BESIDE.items():
+        if sealed in scene.files:
+            found += _beside_the_solution(scene, sealed, note)
     found += [f"{path} holds a key" for path in _key_places(scene, keys)]
     return Row(
         passed=not found,
@@ -61,19 +69,21 @@ def _faults(scene: Scene, purpose: Purpose, parameters: Mapping[str, Any]) -> It
         yield "the sealed cases are not those of the manifest"
 
 
-def _beside_the_solution(scene: Scene) -> Iterator[str]:
-    """Faults of the submissions, which the solution's key opens."""
-    content, facts = scene.files[SEALED].content, _facts(scene, Purpose.SOLUTION)
+def _beside_the_solution(scene: Scene, path: str, note: str) -> Iterator[str]:
+    """Faults of what the solution's key opens too."""
+    content, facts = scene.files[path].content, _facts(scene, Purpose.SOLUTION)
+    if scene.content(note) != scene.content(NOTE):
+        yield f"{note}: wanted what is said of the solution"
     secret = (facts.secret or scene.owner_secret) if facts else None
     if facts is None or secret is None:
         return
     try:
         clear = unseal(Sealed(content=content, seal=scene.files[NOTE].content), secret)
     except InfraError as fault:
-        yield f"{SEALED} does not open: {fault}"
+        yield f"{path} does not open: {fault}"
         return
     if seal(clear, identity=facts.identity, purpose=facts.purpose, owner_secret=secret).content != content:
-        yield f"{SEALED} is not what sealing its clear text gives"
+        yield f"{path} is not what sealing its clear text gives"
 
 
 def _facts(scene: Scene, purpose: Purpose) -> Seal | None:

@@ -9,8 +9,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from programsmith.bundle.answers import PROGRAM
 from programsmith.bundle.render import read_payload, server_sources
-from programsmith.bundle.zipapp import check_pyz, verify_pyz
+from programsmith.bundle.tree import ANSWERS
+from programsmith.bundle.zipapp import answer_pyz, check_pyz, verify_pyz
 from programsmith.checks.base import Row, Scene, first
 
 PROGRAMS: Mapping[str, Callable[[], bytes]] = {
@@ -25,6 +27,8 @@ PROGRAMS: Mapping[str, Callable[[], bytes]] = {
 def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:  # noqa: ARG001 - every check has the same form
     """Compare each."""
     wanted = {path: made() for path, made in PROGRAMS.items()} | server_sources()
+    if "queries" in scene.sides.plan.notes:
+        wanted |= {PROGRAM: answer_pyz()} | server_sources(ANSWERS)
     found = [
         f"{path}: wanted the program of this installation, got another"
         for path, content in wanted.items()

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from programsmith.bundle.harbor import task_digest
-from programsmith.bundle.images import Base, Side, build_arguments, require_base
+from programsmith.bundle.images import Base, arguments_of, require_base
 from programsmith.bundle.label import PROOF, belongs
 from programsmith.bundle.present import CAPS, Present
 from programsmith.bundle.provided import FOLDERS, PROVIDED, ROOT, Provided, as_judged, provide, provided, public_base
@@ -30,6 +30,7 @@ from programsmith.sandboxes.scratch import scratch
 from programsmith.toolchains.bases import command
 from programsmith.toolchains.load import toolchains
 
+Arguments = Mapping[str, Mapping[str, str]]
 BASE, COMPILER = "base", "compiler"
 
 
@@ -39,48 +40,54 @@ def carried(project: Project, found: Present) -> dict[str, FileEntry]:
     own = as_judged({path: e for path, e in found.files.items() if belongs(path)}, provided(proof))
     rules = Rulebook(project.root).load
     rule = rules("containers")
-    base = _base(proof, own, rules("toolchains"), rule["suite"])
-    given = _given(public_base(own), base)
-    files = provide(own, given, _roots(given, base, rule["machine"]))
+    base = _base(proof, own, rules("toolchains"), rule)
+    arguments = arguments_of(own, base)
+    given = _given(public_base(own), arguments)
+    files = provide(own, given, _roots(given, arguments, rule["machine"]))
     size = sum(len(e.content) for e in files.values())
     if size > CAPS.bytes:
         raise InputError(f"export: --with-base: {size} bytes, and nobody reads a task of more than {CAPS.bytes}")
     return _signed(found, {**proof, PROVIDED: codec.encode(given)}, files)
 
 
-def _base(proof: Mapping[str, Any], own: Mapping[str, FileEntry], known: Mapping[str, Any], suite: str) -> Base:
+def _base(
+    proof: Mapping[str, Any], own: Mapping[str, FileEntry], known: Mapping[str, Any], rule: Mapping[str, Any]
+) -> Base:
     """The base that holds all packages of the task. Raises PrerequisiteError, InputError."""
     (language,) = decode_policy(own["tests/policy.json"].content).languages
-    base = require_base(toolchains(known)[language], suite)
+    target, source = (toolchains(known)[name] for name in (language, proof["source"]["language"]))
+    base = require_base(target, rule["suite"])
     if not base.whole:
         raise PrerequisiteError(
             f"export: --with-base: {base.tag} lacks packages of the task, which would come by a network; "
             f"run: {command(language)}"
         )
-    if proof["build_packages"]:
-        packages = ", ".join(proof["build_packages"])
+    added = {*source.run_packages} - {*target.packages, *rule["packages"]["verifier"]}  # that the original runs on
+    if proof["build_packages"] or added:
+        packages = ", ".join(sorted({*proof["build_packages"], *added}))
         raise InputError(f"export: --with-base: no base holds {packages}, which would come by a network")
     return base
 
 
-def _given(public: str, base: Base) -> Provided:
+def _given(public: str, arguments: Arguments) -> Provided:
     """Which archive stands for which argument: one where two are the same image."""
-    bases = {}
-    for side in Side:
-        row = build_arguments(side, base)
-        bases[str(side)] = {name: BASE if tag == row["BASE"] else COMPILER for name, tag in row.items()}
+    bases = {
+        side: {name: BASE if tag == row["BASE"] else COMPILER for name, tag in row.items()}
+        for side, row in arguments.items()
+    }
     return Provided(public=public, bases=bases)
 
 
-def _roots(given: Provided, base: Base, leave: list[str]) -> dict[str, bytes]:
+def _roots(given: Provided, arguments: Arguments, leave: list[str]) -> dict[str, bytes]:
     """The archives by their path in the export."""
     wanted = {
-        ROOT.format(folder=FOLDERS[str(side)], stage=given.bases[str(side)][name]): tag
-        for side in Side
-        for name, tag in build_arguments(side, base).items()
+        ROOT.format(folder=FOLDERS[side], stage=given.bases[side][name]): tag
+        for side, row in arguments.items()
+        for name, tag in row.items()
     }
     with scratch("roots") as folder:
-        return {path: packed_root(tag, leave, folder / "root.tar") for path, tag in wanted.items()}
+        made = {tag: packed_root(tag, leave, folder / "root.tar") for tag in sorted(set(wanted.values()))}
+    return {path: made[tag] for path, tag in wanted.items()}
 
 
 def _signed(found: Present, proof: Mapping[str, Any], files: Mapping[str, FileEntry]) -> dict[str, FileEntry]:

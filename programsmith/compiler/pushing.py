@@ -71,7 +71,9 @@ def _pushed(compiler: Compiler, project: Project, path: Path, place: str) -> Pro
                 f"export: registry=: {path.stem} was proven in other images than this engine makes now; "
                 f"{_REMEDY}{path.stem}"
             )
-        given = push_all(path.stem, place, public_base(read_bundle(bundle)), base, sides, lambda t: _say(path.stem, t))
+        files = read_bundle(bundle)
+        arguments = images.arguments_of(files, base)
+        given = push_all(path.stem, place, public_base(files), arguments, sides, lambda text: _say(path.stem, text))
         pushed.keep(folder, manifest.tree, fingerprint, given)
         return given
 

@@ -32,6 +32,7 @@ from programsmith.payload.query.wire import (
 from programsmith.payload.verifier.model import FileEntry, b64, canonical, encode_file
 
 SPENT, BROKEN, FAULT = "spent", "broken", "fault"
+NOTHING: Mapping[str, Any] = {"queries": 0, "bytes": 0, "refused": {}}
 _SERVED = 8  # connections at a time; each may hold a query and an answer in memory
 _PAUSE = 0.05  # seconds
 _SECONDS = 30.0  # in which a query has come whole, and an answer is taken
@@ -49,7 +50,9 @@ class Meter:
 class Desk:
     """Answers whoever connects, from `open` to `close`. `tell` gets a JSON-able row per query, one at a time.
 
-    `refused` counts refusals by word. `broken` says what kept this host from starting the original, if anything did.
+    `keep` gets the sums whenever they change, before a query runs that they count; `kept` are those of a desk that
+    ended before its task did: what is used up stays so. `broken` says what kept this host from starting the original,
+    if anything did.
     """
 
     def __init__(
@@ -58,17 +61,23 @@ class Desk:
         answer: Callable[[Query], Answer],
         meter: Meter,
         tell: Callable[[Mapping[str, Any]], None],
+        keep: Callable[[Mapping[str, Any]], None] = lambda _: None,
+        kept: Mapping[str, Any] = NOTHING,
     ) -> None:
-        self._listener, self._answer, self._meter, self._tell = listener, answer, meter, tell
+        self._listener, self._answer, self._meter, self._tell, self._keep = listener, answer, meter, tell, keep
         self._begun = time.monotonic()
         self._lock = threading.Lock()
         self._launches = threading.BoundedSemaphore(meter.slots)
         self._connections: set[socket.socket] = set()
         self._threads = [threading.Thread(target=self._serve, daemon=True) for _ in range(_SERVED)]
         self._closed = False
-        self.queries = self.bytes = 0
-        self.refused: Counter[str] = Counter()
+        self.queries, self.bytes = int(kept["queries"]), int(kept["bytes"])
+        self.refused: Counter[str] = Counter(kept["refused"])
         self.broken = ""
+
+    def sums(self) -> dict[str, Any]:
+        """Queries, bytes of them and of answers, and refusals by word, so far."""
+        return {"queries": self.queries, "bytes": self.bytes, "refused": dict(sorted(self.refused.items()))}
 
     def open(self) -> None:
         """Begin to answer."""
@@ -157,11 +166,13 @@ class Desk:
                 return Answer(word=SPENT, said=f"all {what} of this task are used up; there is no other answer to come")
             self.queries += 1
             self.bytes += size
+            self._keep(self.sums())
             return None
 
     def _refuse(self, word: str) -> None:
         with self._lock:
             self.refused[word] += 1
+            self._keep(self.sums())
 
     def _note(self, row: Mapping[str, Any], answer: Answer, size: int, begun: float) -> None:
         """Tell of one query that was counted."""
@@ -180,6 +191,7 @@ class Desk:
         }
         with self._lock:
             self.bytes += size
+            self._keep(self.sums())
             self._tell(told)
 
 

@@ -72,11 +72,11 @@ class Original:
         if result.fault is not None:
             result = self._run(query)
         if result.fault is not None:
-            self._require_host()
+            self.require_host()
             return Answer(word="failed", said="the original cannot be started with this")
         return self._judged(query, result)
 
-    def _require_host(self) -> None:
+    def require_host(self) -> None:
         """Raise BrokenError unless this host starts the original, if not at once, then a little later."""
         fault: str | None = None
         for pause in _PAUSES:

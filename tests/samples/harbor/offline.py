@@ -1,7 +1,8 @@
 """Harbor's Docker environment on an engine without a registry: no network at all, for tasks that ask for none.
 
 Harbor itself keeps a container from the network by a sidecar, whose image it pulls. Here offline.yaml is laid over each
-container of a trial, the agent's and the verifier's alike. A task that asks for an allowlist is refused by Harbor.
+container of a trial, the agent's and the verifier's alike, and asking.yaml over the one that answers queries, where a
+task has one. A task that asks for an allowlist is refused by Harbor.
 """
 
 from pathlib import Path
@@ -11,6 +12,7 @@ from harbor.environments.capabilities import EnvironmentCapabilities
 from harbor.environments.docker.docker import DockerEnvironment
 
 OVERLAY = Path(__file__).with_suffix(".yaml")
+ASKING = OVERLAY.with_name("asking.yaml")
 
 
 class Offline(DockerEnvironment):
@@ -27,4 +29,5 @@ class Offline(DockerEnvironment):
     @property
     @override
     def _docker_compose_paths(self) -> list[Path]:
-        return [*super()._docker_compose_paths, OVERLAY]
+        asking = [ASKING] if self._environment_docker_compose_path.exists() else []
+        return [*super()._docker_compose_paths, OVERLAY, *asking]

@@ -104,12 +104,17 @@ class Harbor:
         (ran,) = self.trials(name)
         return ran
 
-    def handed_in(self, name: str, task: Path, given: Mapping[str, tuple[Path, str]]) -> dict[str, Ran]:
-        """A trial for each folder that is handed in, with a script that runs in the agent's container as root."""
+    def handed_in(
+        self, name: str, task: Path, given: Mapping[str, tuple[Path, str]], own: Sequence[str] = ()
+    ) -> dict[str, Ran]:
+        """A trial for each folder that is handed in, with a script that runs in the agent's container as root.
+
+        And one of each agent of Harbor's own, by its name.
+        """
         agents = [
             {"import_path": "handed_in:HandedIn", "kwargs": {"label": label, "submission": str(folder), "script": text}}
             for label, (folder, text) in given.items()
-        ]
+        ] + [{"name": name} for name in own]
         config = self.folder / f"{name}.json"
         config.write_text(json.dumps({"agents": agents, "tasks": [{"path": str(task)}]}))
         self.say("run", "-c", config, *self._job(name), "-q", "-y")
@@ -128,7 +133,8 @@ class Harbor:
 
 
 def labelled(trials: Sequence[Ran]) -> dict[str, Ran]:
-    return {str(ran.result["config"]["agent"]["kwargs"]["label"]): ran for ran in trials}
+    agents = {ran: ran.result["config"]["agent"] for ran in trials}
+    return {str(agent["kwargs"].get("label", agent["name"])): ran for ran, agent in agents.items()}
 
 
 @contextmanager

@@ -17,10 +17,11 @@ from pathlib import Path
 
 import pytest
 
-from programsmith.agents.queries import Asked, Queried, answering
+from programsmith.agents.queries import Queried, answering
 from programsmith.errors import InfraError
 from programsmith.payload.query.ask import RefusedError, asked
 from programsmith.payload.query.desk import Desk, Meter
+from programsmith.payload.query.given import Given
 from programsmith.payload.query.original import Original, Secret
 from programsmith.payload.query.wire import (
     ANSWER_MOST,
@@ -40,27 +41,37 @@ from programsmith.records.trial import Stop
 from programsmith.rulebook.load import Rulebook
 from programsmith.sources.tree import read_tar
 from programsmith.toolchains.load import toolchains
+from programsmith.toolchains.views import run_view
 from tests.unit.bundle.conftest import LIMITS
 
 ASK = "/app/reference/rot"
 ROOMY = Meter(queries=2000, bytes=1 << 28, slots=2)
 
 
-@contextlib.contextmanager
-def served(toy, folder: Path, meter: Meter = ROOMY, **changes) -> Iterator[tuple[Queried, str, Path]]:
-    """The original of a task, where a test asks it itself: with the path of the socket and of the log."""
+def given_of(toy, meter: Meter = ROOMY, **changes) -> Given:
+    """What whoever answers for a task is given, in the limits of a test."""
     facts = codec.load(toy.path("facts.json"), OracleFacts)
-    given = Asked(
+    given = Given(
         tree=tuple(read_tar(toy.path("oracle.tar"))),
-        facts=facts,
-        toolchain=toolchains(Rulebook(None).load("toolchains"))[facts.language],
+        program=facts.program,
+        tool=facts.tool,
+        suffixes=toolchains(Rulebook(None).load("toolchains"))[facts.language].suffixes,
         limits=dataclasses.replace(LIMITS, cpu_seconds=2, wall_seconds=20),
         meter=meter,
         shown=(),
         variables=(b"ROT",),
     )
+    return dataclasses.replace(given, **changes)
+
+
+@contextlib.contextmanager
+def served(toy, folder: Path, meter: Meter = ROOMY, **changes) -> Iterator[tuple[Queried, str, Path]]:
+    """The original of a task, where a test asks it itself: with the path of the socket and of the log."""
+    facts = codec.load(toy.path("facts.json"), OracleFacts)
+    toolchain = toolchains(Rulebook(None).load("toolchains"))[facts.language]
+    own = given_of(toy, meter, **changes)
     log = folder / "queries.jsonl"
-    with answering(dataclasses.replace(given, **changes), folder / "oracle", log) as queried:
+    with answering(own, run_view(toolchain, facts.exec_allowed), folder / "oracle", log) as queried:
         yield queried, f"{queried.live[0].source}/ask", log
 
 

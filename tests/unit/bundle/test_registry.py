@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from programsmith.bundle.images import Base, Side
+from programsmith.bundle.images import Base, Side, arguments_of
 from programsmith.bundle.registry import is_there, push_all
 from programsmith.errors import InfraError, InputError
 from programsmith.sandboxes.base import Image
@@ -70,7 +70,7 @@ def pushed(tiny: list[str], place: str, say=lambda line: None):
     sides = {Side.AGENT: agent, Side.VERIFIER: verifier}
     images = {side: Image(id=str(engine().images.get(name).id), digest="ab" * 32) for side, name in sides.items()}
     own = Base(tag=base, id="", whole=True, agent=agents_base, compiler=base)
-    return push_all("rot", place, "debian:x", own, images, say)
+    return push_all("rot", place, "debian:x", arguments_of({}, own), images, say)
 
 
 @pytest.mark.docker

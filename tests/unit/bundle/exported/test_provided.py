@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import tomllib
 
@@ -104,6 +105,21 @@ def test_what_was_judged_is_found_again(toy, given):
         as_judged(bundle, given)
     with pytest.raises(InputError):
         provide(made, given, roots)
+
+
+def test_who_answers_queries_is_built_on_what_the_verifier_is(asked_toys):
+    """The same for the third Dockerfile, where a task has one."""
+    bundle = read_bundle(asked_toys("python", "python").bundle)
+    third = {f"solution/reference/{name}.tar.gz": b"4" for name in ("base", "compiler")}
+    for given, roots in ((PUSHED, {}), (CARRIED, {**ROOTS, **third})):
+        own = dataclasses.replace(given, bases={**given.bases, "reference": given.bases["verifier"]})
+        made = provide(bundle, own, roots)
+        text = made["solution/reference/Dockerfile"].content.decode()
+        assert f"ARG BASE={own.bases['verifier']['BASE']}\n" in text
+        assert ("COPY --from=context /context /reference\n" in text) == own.carries
+        assert made.keys() - bundle.keys() == set(roots)
+        assert as_judged(made, own) == bundle
+        assert provided({PROVIDED: codec.encode(own)}) == own
 
 
 def test_a_dockerfile_that_carries_starts_from_nothing(toy):
