@@ -20,7 +20,7 @@ SOLUTION = ("solution/open.py", "solution/solution.sealed", "solution/seal.json"
 def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:  # noqa: ARG001 - every check has the same form
     """Compare what is there with what may be there, and look at every folder."""
     known = {*REQUIRED, *SOLUTION, *(f"{folder}CANARY" for folder in CANARIES), *server_sources()}
-    if "queries" in scene.sides.plan.notes:
+    if scene.asked:
         known |= {reference(scene.manifest.tool), *ANSWERING, *server_sources(ANSWERS)}
     folders = (DOCS, *(f"{CASES}{case}/" for case in scene.manifest.public))
     found = [

@@ -57,7 +57,7 @@ def _task(scene: Scene) -> Iterator[str]:
 
 def _paths(scene: Scene) -> Iterator[str]:
     for path in sorted(scene.files):
-        if path == COMPOSE and "queries" in scene.sides.plan.notes:
+        if path == COMPOSE and scene.asked:
             if not is_compose(scene.content(path)):
                 yield f"{path}: wanted the container that answers queries beside the agent's, got something else"
         elif SIDECAR.search(path) or path.startswith(STEPS):

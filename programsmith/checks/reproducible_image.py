@@ -29,7 +29,7 @@ FETCHING = re.compile(r"\b(?:ADD|curl|wget|git clone|pip3? install|npm install)\
 
 def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:  # noqa: ARG001 - every check has the same form
     """Write each again from what it says, and compare."""
-    sides = SIDES | (ASKED if "queries" in scene.sides.plan.notes else {})
+    sides = SIDES | (ASKED if scene.asked else {})
     found = [f"{side}/Dockerfile: {fault}" for side in sides for fault in _faults(scene, side, sides[side])]
     return Row(
         passed=not found,

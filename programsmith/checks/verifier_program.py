@@ -27,7 +27,7 @@ PROGRAMS: Mapping[str, Callable[[], bytes]] = {
 def run(scene: Scene, parameters: Mapping[str, Any]) -> Row:  # noqa: ARG001 - every check has the same form
     """Compare each."""
     wanted = {path: made() for path, made in PROGRAMS.items()} | server_sources()
-    if "queries" in scene.sides.plan.notes:
+    if scene.asked:
         wanted |= {PROGRAM: answer_pyz()} | server_sources(ANSWERS)
     found = [
         f"{path}: wanted the program of this installation, got another"
