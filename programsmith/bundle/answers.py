@@ -62,8 +62,8 @@ class Work(Protocol):
         """Artifacts by name."""
 
 
-PROGRAM, ORIGINAL = f"{ANSWERS}answer.pyz", ANSWERS + SEALED
-ANSWERING = (COMPOSE, f"{ANSWERS}Dockerfile", PROGRAM, ORIGINAL, ANSWERS + NOTE, ANSWERS + PLACES)
+PROGRAM, ORIGINAL, ANSWERS_NOTE = f"{ANSWERS}answer.pyz", ANSWERS + SEALED, ANSWERS + NOTE
+ANSWERING = (COMPOSE, f"{ANSWERS}Dockerfile", PROGRAM, ORIGINAL, ANSWERS_NOTE, ANSWERS + PLACES)
 """What a bundle has of the container that answers, but for the sources of its launch server."""
 
 
@@ -84,7 +84,7 @@ class Answers:
         yield file_of(f"{ANSWERS}Dockerfile", self._dockerfile())
         yield file_of(PROGRAM, answer_pyz())
         yield file_of(ORIGINAL, sealed_beside(solution, encode_given(self.given), self.owner_secret))
-        yield file_of(ANSWERS + NOTE, solution.seal)
+        yield file_of(ANSWERS_NOTE, solution.seal)
         yield file_of(ANSWERS + PLACES, self.places())
 
     def places(self) -> bytes:

@@ -9,14 +9,12 @@ import base64
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from programsmith.bundle.answers import ORIGINAL
+from programsmith.bundle.answers import ANSWERS_NOTE, ORIGINAL
 from programsmith.bundle.seal import Sealed, seal, unseal
 from programsmith.bundle.submissions import NOTE, SEALED
-from programsmith.bundle.tree import ANSWERS
 from programsmith.checks.base import Row, Scene, first
 from programsmith.errors import InfraError
 from programsmith.payload.query.search import RunIndex
-from programsmith.payload.query.serve import NOTE as ANSWERS_NOTE
 from programsmith.payload.verifier.unseal import Purpose, Seal, SealError, decode_seal, derive_key
 
 PARTS = {
@@ -24,7 +22,7 @@ PARTS = {
     Purpose.SOLUTION: ("solution/solution.sealed", "solution/seal.json"),
 }
 
-BESIDE = {SEALED: NOTE, ORIGINAL: ANSWERS + ANSWERS_NOTE}
+BESIDE = {SEALED: NOTE, ORIGINAL: ANSWERS_NOTE}
 """What is under the key of the solution, and the note beside it: submissions, the original where it answers."""
 
 

@@ -13,6 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from programsmith.bundle.answers import ANSWERS_NOTE
 from programsmith.bundle.label import ODD, PROOF, SEALS, Difference, belongs, disagreements
 from programsmith.bundle.manifest import Manifest, digests
 from programsmith.bundle.present import Present
@@ -201,12 +202,12 @@ def _checked(name: str, row: Row, wanted: str) -> Line:
 
 
 def _identity(found: Present) -> Iterator[Difference]:
-    """Both seals and all canaries are of the bundle whose agent's side lies here."""
+    """All seals and canaries are of the bundle whose agent's side lies here."""
     name = json.loads(found.files[PROOF].content)["name"]
     canaries = {f"{folder}CANARY" for folder in CANARIES}
     app = [e for path, e in found.files.items() if path.startswith(APP) and path not in canaries]
     identity = f"{name}@{digests(app)[0]}"
-    for path in SEALS:
+    for path in (*SEALS, *({ANSWERS_NOTE} & found.files.keys())):
         said = decode_seal(found.files[path].content).identity
         if said != identity:
             yield Difference(path=path, wanted=f"the identity {identity}", got=said)
