@@ -16,6 +16,7 @@ from programsmith.payload.verifier.limits import build_limits
 from programsmith.payload.verifier.magic import ELF, begins_with_code
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.payload.verifier.plan import Policy
+from programsmith.payload.verifier.tree import LONGEST
 from programsmith.payload.verifier.words import BuildWord
 
 SHELL = "/bin/sh"
@@ -99,6 +100,8 @@ def _missing(tree: Iterable[FileEntry], depth: int) -> str | None:
         return f"{EXECUTABLE} must be a regular file with content, got {found.kind}"
     if any(path.count(b"/") > depth for path in left):
         return f"{COMPILE} left directories deeper than {depth}"
+    if any(len(path) > LONGEST for path in left):
+        return f"{COMPILE} left a path of more than {LONGEST} bytes"
     return None
 
 

@@ -29,7 +29,7 @@ from programsmith.payload.verifier.report import Report, infra, judged, unbuilt
 from programsmith.payload.verifier.scripts import subject
 from programsmith.payload.verifier.tree import TreeError, TreeReading, tree_digest, write_tree
 from programsmith.payload.verifier.unseal import SealError, decode_seal, unseal
-from programsmith.payload.verifier.words import BuildWord, CaseWord, shown
+from programsmith.payload.verifier.words import BuildWord, CaseWord, named
 
 CARRIED = "oracle"
 """The folder of a built wrapper that holds the original's tree, which is shown at ORACLE."""
@@ -82,7 +82,7 @@ def grade(tests: Tests, submission: str, launchers: Launchers, **more: Any) -> R
     more["left_out"] = tuple(received.left_out)
     waived, policy, refused = _held_to(received, tests)
     if refused:
-        reason = f"{len(refused)} files are not source: the first is {shown(refused[0][0])}: {refused[0][1]}"
+        reason = f"{len(refused)} files are not source: the first is {named(refused[0][0])}: {refused[0][1]}"
         return unbuilt(BuildWord.POLICY, reason, tests.cases, tests.plan, refused=refused, **more)
     launchers.ahead(tests.plan.slots)  # they get ready while the submission is built
     scarce = _is_scarce()

@@ -17,7 +17,7 @@ from programsmith.payload.verifier.cases import Ran
 from programsmith.payload.verifier.faults import Fault
 from programsmith.payload.verifier.model import GradedCase
 from programsmith.payload.verifier.plan import Plan
-from programsmith.payload.verifier.words import BuildWord, CaseWord, count_families, shown
+from programsmith.payload.verifier.words import BuildWord, CaseWord, count_families, named
 
 REWARD, DETAILS, LOG = "reward.json", "details.json", "build.log"
 
@@ -128,8 +128,8 @@ def details(report: Report) -> dict[str, Any]:
         "near_limit": list(report.near_limit),
         "again": list(report.again),
         "enforced": list(report.enforced),
-        "left_out": [[shown(path), why] for path, why in report.left_out],
-        "refused": [[shown(path), why] for path, why in report.refused],
+        "left_out": [[named(path), why] for path, why in report.left_out],
+        "refused": [[named(path), why] for path, why in report.refused],
     }
 
 

@@ -19,7 +19,6 @@ from programsmith.payload.verifier.plan import Policy
 
 _MARK = b"#!"
 _FIRST_LINE = 255  # bytes that the kernel looks at
-_LONGEST = 3000  # bytes of a path that the kernel takes with all that is put before it
 _CODE_MAKERS = frozenset({"java"})  # their machine compiles what it runs, and takes memory for that as it starts
 MOST = 256  # scripts that are executed by their name, for each costs every launch a mount
 _NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
@@ -42,7 +41,7 @@ def makes_code(policy: Policy) -> bool:
 
 def scripts(tree: Iterable[FileEntry]) -> tuple[str, ...]:
     """Absolute paths inside of the files that are executed by their name: those nearest to the top, at most MOST."""
-    found = sorted((e.path.count(b"/"), e.path) for e in tree if _is_script(e) and len(e.path) <= _LONGEST)
+    found = sorted((e.path.count(b"/"), e.path) for e in tree if _is_script(e))
     return tuple(f"{SUBMISSION}/{os.fsdecode(path)}" for _, path in found[:MOST])
 
 

@@ -16,6 +16,9 @@ from dataclasses import dataclass, field
 
 from programsmith.payload.verifier.model import FileEntry
 
+LONGEST = 3000
+"""Bytes of a path below a tree that the kernel takes with all that is put before it."""
+
 _BENEATH = os.O_NOFOLLOW | os.O_CLOEXEC
 _FOR_ALL = 0o755
 _FOR_ALL_PLAIN = 0o644
@@ -69,6 +72,8 @@ class _Reader:
         for name in sorted(names):
             raw = os.fsencode(name)
             inner = path + b"/" + raw if path else raw
+            if len(inner) > LONGEST:
+                raise TreeError(f"a path of more than {LONGEST} bytes")
             status = os.stat(name, dir_fd=fd, follow_symlinks=False)
             if raw in self.skip:
                 self.found.left_out.append((inner, "made by running, not written"))

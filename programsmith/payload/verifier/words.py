@@ -13,6 +13,8 @@ from programsmith.payload.verifier.compare import choice, comparator, same_tree
 from programsmith.payload.verifier.launcher import Result
 from programsmith.payload.verifier.model import Case, Expected, FileEntry, GradedCase
 
+NAME_BYTES = 512  # of a path that a report shows
+
 
 class CaseWord(StrEnum):
     """How a case ended. Only AC passes; only INFRA cannot be the submission's doing."""
@@ -108,3 +110,8 @@ def count_families(cases: Iterable[GradedCase], words: Mapping[str, str]) -> dic
 def shown(raw: bytes) -> str:
     """Bytes for a person's eyes: printable ASCII, everything else escaped."""
     return repr(raw)[2:-1]
+
+
+def named(path: bytes) -> str:
+    """A path for a person's eyes, long ones cut: a report that names thousands stays one that is read."""
+    return shown(path) if len(path) <= NAME_BYTES else shown(path[:NAME_BYTES]) + "..."

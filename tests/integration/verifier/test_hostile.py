@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from programsmith.payload.verifier.cases import Bench, Subject
 from programsmith.payload.verifier.launcher import Mount
 from programsmith.payload.verifier.launchers import Launchers
 from programsmith.payload.verifier.model import FileEntry
-from programsmith.payload.verifier.report import Report
+from programsmith.payload.verifier.report import Report, details
 from programsmith.payload.verifier.tree import tree_digest
 from programsmith.sandboxes import open_launcher
 from programsmith.sandboxes.view import list_view
@@ -42,6 +43,13 @@ def test_an_off_by_one_scores_0_and_says_where(graded: Callable[..., Report]) ->
     assert report.families["public"] == {"twice": (0, 1), "twice -u": (0, 1), "twice -x": (1, 1)}
 
 
+DEEP_NAMES = b"""python3 -c '
+import os
+for level in range(15):
+    os.mkdir("d" * 250)
+    os.chdir("d" * 250)
+'
+"""
 LARGE = b'python3 -c \'open("big", "wb").truncate(300 << 20)\'\n'
 BUILDS = [
     ("no compile.sh", {"main.py": PROGRAM}, "NO_BUILD"),
@@ -66,6 +74,8 @@ BUILDS = [
     ("an ELF file in base64", {**RIGHT, "t.txt": base64.encodebytes(Path("/bin/true").read_bytes())}, "POLICY"),
     ("assembler", {**RIGHT, "fast.s": b".globl main\n"}, "POLICY"),
     ("too deep", {**RIGHT, "/".join("d" * 20): b""}, "POLICY"),
+    ("a path that is too long", {**RIGHT, "/".join(["d" * 250] * 13): b""}, "POLICY"),
+    ("the build leaves a path that is too long", {**RIGHT, "compile.sh": COMPILE + DEEP_NAMES}, "NO_BUILD"),
     ("too large", {**RIGHT, "big": bytes(5 << 20)}, "POLICY"),
 ]
 
@@ -225,6 +235,32 @@ def test_hostile_names_in_a_submission_change_nothing(
     report = graded({})
     assert report.reward == 1.0
     assert dict(report.left_out) == {b"pipe": "fifo", b"shadow": "symlink"}
+
+
+@pytest.mark.parametrize("suffix", [b"", b".s"], ids=["left out", "refused"])
+def test_thousands_of_long_names_leave_a_report_that_is_read(
+    tests: inside.Tests, launchers: Launchers, submit: Callable[..., Path], suffix: bytes
+) -> None:
+    """A submission chooses how much there is to say about it, and a report that is too long is none."""
+    rule = replace(tests.policy.submission, files=4000)
+    folder = submit(RIGHT)
+    at = os.open(folder, os.O_RDONLY)
+    for _ in range(10):
+        os.mkdir(b"\xff" * 254, dir_fd=at)
+        inner = os.open(b"\xff" * 254, os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = inner
+    for number in range(3900):
+        name = b"%04d" % number + b"\xff" * 240 + suffix
+        if suffix:
+            os.close(os.open(name, os.O_CREAT | os.O_WRONLY, dir_fd=at))
+        else:
+            os.symlink(b"x", name, dir_fd=at)
+    os.close(at)
+    report = inside.grade(replace(tests, policy=replace(tests.policy, submission=rule)), str(folder), launchers)
+    assert len(report.refused if suffix else report.left_out) == 3900
+    assert report.reward == (0.0 if suffix else 1.0)
+    assert len(json.dumps(details(report))) < 16 << 20
 
 
 def test_a_missing_submission_folder_is_the_submissions_fault(tests: inside.Tests, launchers: Launchers) -> None:

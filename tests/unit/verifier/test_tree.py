@@ -11,7 +11,7 @@ import pytest
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.payload.verifier.plan import ReceiptRule
 from programsmith.payload.verifier.receive import receive
-from programsmith.payload.verifier.tree import Caps, TreeError, read_tree, tree_digest, write_tree
+from programsmith.payload.verifier.tree import LONGEST, Caps, TreeError, read_tree, tree_digest, write_tree
 
 CAPS = Caps(files=50, bytes=10_000, depth=4)
 
@@ -70,6 +70,22 @@ def test_hard_links_within_the_tree_are_copied(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"1")
     os.link(tmp_path / "a", tmp_path / "b")
     assert taken(tmp_path) == {b"a": b"1", b"b": b"1"}
+
+
+def test_a_path_that_no_system_call_takes_is_refused(tmp_path: Path) -> None:
+    at = os.open(tmp_path, os.O_RDONLY)
+    for level in range(12):
+        name = "d" * (250 if level < 11 else LONGEST - 11 * 251)
+        os.mkdir(name, dir_fd=at)
+        inner = os.open(name, os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = inner
+    caps = Caps(files=50, bytes=10, depth=32)
+    assert max(len(e.path) for e in read_tree(str(tmp_path), caps).entries) == LONGEST
+    os.mkfifo("f", dir_fd=at)  # not only what is taken is named
+    os.close(at)
+    with pytest.raises(TreeError, match=f"a path of more than {LONGEST} bytes"):
+        read_tree(str(tmp_path), caps)
 
 
 def test_a_root_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
