@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import IO, Any
 
-from programsmith.payload.verifier.magic import begins_with_code
+from programsmith.payload.verifier.magic import AT_START, begins_with_code
 
 Layer = tuple[str, bytes]
 
@@ -35,10 +35,9 @@ _TEXT_START = re.compile(rb"(?<![A-Za-z0-9+/_-])(?=[A-Za-z0-9+/_-]{16})")
 _BASE64_RUN = re.compile(rb"[A-Za-z0-9+/_\s-]++")
 _HEX_RUN = re.compile(rb"(?:(?:0[xX]|\\x|%)?+[0-9A-Fa-f]{2}[^0-9A-Za-z\\%]{0,16}+){32,}+")
 _HEX_NOISE = re.compile(rb"0[xX](?=[0-9A-Fa-f]{2})|[^0-9A-Fa-f]++")
-_ESCAPE = re.compile(rb"\\(?:x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|u\{?0{0,4}([0-9A-Fa-f]{2})\}?|([abfnrtve\\'\"]))")
-_ESCAPED_START = re.compile(rb"""(?<=["'])(?=[^"'\n]{0,4}\\)""")
-_LITERAL = {ord(q): re.compile(rb"(?:\\.|[^\\" + q + rb"])*+", re.DOTALL) for q in (b"'", b'"')}
-_NAMED = dict(zip(b"abfnrtve\\'\"", b"\a\b\f\n\r\t\v\x1b\\'\"", strict=True))
+_ESCAPE = re.compile(r"\\(?:x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|u\{?0{0,4}([0-9A-Fa-f]{2})\}?|([abfnrtve\\'\"]))")
+_MARK = 0x100
+_NAMED = dict(zip("abfnrtve\\'\"", b"\a\b\f\n\r\t\v\x1b\\'\"", strict=True))
 _NUMBER = rb"(?:0[xX][0-9A-Fa-f]{1,2}|0[oO]?[0-7]{1,3}|[0-9]{1,3})"
 _ARRAY = re.compile(_NUMBER + rb"(?:(?:[uU]8)?+[^0-9A-Za-z]{1,16}+" + _NUMBER + rb"){31,}+")
 _ITEM = re.compile(rb"0[xX]([0-9A-Fa-f]{1,2})|0[oO]?([0-7]{1,3})|([0-9]{1,3})(?:[uU]8)?")
@@ -105,23 +104,34 @@ def _hex_runs(content: bytes, _budget: Budget) -> Iterator[Layer]:
 
 
 def _escapes(content: bytes, budget: Budget) -> Iterator[Layer]:
+    """The whole text unescaped, and each literal that then begins as something that is recognised there only."""
     if b"\\" not in content:
         return
-    joined = _JOINS.sub(b"", content)
-    yield "escapes", _ESCAPE.sub(_unescape, joined)
-    for start in _ESCAPED_START.finditer(joined):
-        if _begins_well(_ESCAPE.sub(_unescape, joined[start.start() : start.start() + _HEAD])):
-            literal = _LITERAL[joined[start.start() - 1]].match(joined, start.start())
-            assert literal is not None
-            budget.spend(len(literal[0]))
-            yield "escapes", _ESCAPE.sub(_unescape, literal[0])
+    joined = _JOINS.sub(b"", content).decode("latin-1")
+    marked = _ESCAPE.sub(lambda found: _UNESCAPED[found[0]], joined)
+    plain = marked.encode("utf-16-le")[::2]
+    yield "escapes", plain
+    for start in _QUOTED.finditer(plain):
+        quote = marked[start.start()]
+        if ord(quote) < _MARK:
+            literal = plain[start.end() : marked.find(quote, start.end()) % (len(plain) + 1)]
+            budget.spend(len(literal))
+            yield "escapes", literal
 
 
-def _unescape(match: re.Match[bytes]) -> bytes:
-    hexadecimal, octal, unicode, named = match.groups()
-    if named:
-        return bytes([_NAMED[named[0]]])
-    return bytes([int(hexadecimal or unicode, 16) if hexadecimal or unicode else int(octal, 8) & 0xFF])
+class _Unescaped(dict[str, str]):
+    """The byte of each escape, marked as one that was escaped. There are few thousand of them."""
+
+    def __missing__(self, escape: str) -> str:
+        found = _ESCAPE.fullmatch(escape)
+        assert found is not None
+        hexadecimal, octal, unicode, named = found.groups()
+        digits, base = (hexadecimal or unicode, 16) if hexadecimal or unicode else (octal, 8)
+        self[escape] = chr(_MARK | (_NAMED[named] if named else int(digits, base) & 0xFF))
+        return self[escape]
+
+
+_UNESCAPED = _Unescaped()
 
 
 def _arrays(content: bytes, _budget: Budget) -> Iterator[Layer]:
@@ -204,4 +214,7 @@ _PACKED: tuple[tuple[re.Pattern[bytes], str, Callable[[bytes, Budget], Iterator[
     (re.compile(rb"BZh[1-9]1AY&SY"), "bzip2", _streams(bz2.BZ2Decompressor)),
     (re.compile(rb"\xfd7zXZ\x00|\x5d\x00\x00[\x00-\xff]{2}", re.DOTALL), "xz", _streams(lzma.LZMADecompressor)),
     (re.compile(rb"PK\x03\x04"), "zip", _unzip),
+)
+_QUOTED = re.compile(
+    rb"[\"'](?=" + b"|".join((AT_START, *(magic.pattern for magic, _, _ in _PACKED))) + rb")", re.DOTALL
 )

@@ -29,6 +29,8 @@ _AT_START = (
     ("Lua bytecode", re.compile(rb"\x1bLua[\x50-\x5f]|\x1bLJ[\x01-\x02]")),
     ("Dalvik bytecode", re.compile(rb"dex\n0[0-9]{2}\x00")),
 )
+AT_START = b"|".join(magic.pattern for _, magic in _AT_START)
+"""A pattern, under DOTALL, of what is recognised at the start only; PE apart, which no pattern tells."""
 _PE_OFFSET = slice(0x3C, 0x40)
 
 

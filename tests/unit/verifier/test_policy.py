@@ -185,6 +185,32 @@ def test_a_bomb_is_refused_within_bounds() -> None:
     assert time.monotonic() - began < 10
 
 
+SLOW = {
+    "a literal with an escape in each": b'"\\a',
+    "a literal that begins as something packed in each": b'"x^a\\a',
+    "base64 that begins as something packed in each": b" eJwAAAAAAAAAAAAA",
+    "short arrays": b"1," * 31 + b"a",
+    "quotes that may be joined": b'"' + b" " * 63,
+}
+
+
+@pytest.mark.parametrize("what", SLOW)
+def test_a_megabyte_is_examined_in_seconds_whatever_it_holds(policy: Policy, what: str) -> None:
+    """The longest time of a grading, which its runner keeps to, counts a second for each."""
+    entry = FileEntry(b"data", content=SLOW[what] * ((1 << 18) // len(SLOW[what])))
+    began = time.process_time()
+    findings([entry], policy)
+    assert time.process_time() - began < 1  # a quarter of a megabyte, on a machine with more to do
+
+
+def test_what_a_literal_holds_ends_with_it() -> None:
+    packed = zlib.compress(b"the quick brown fox jumps over the lazy dog" * 9)
+    escaped = "".join(f"\\x{byte:02x}" for byte in packed).encode()
+    left = Budget(ROOM)
+    assert code_in(b'"' + escaped + b'" + "' + b"x^2 and more" * 9 + b'\\n" ' + b" " * 100_000, left) is None
+    assert left.left > ROOM - 10_000
+
+
 def test_findings_name_each_refused_file_and_why(policy: Policy) -> None:
     entries = [
         FileEntry(b"main.py", content=b"print(1)\n"),
