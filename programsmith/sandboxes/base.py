@@ -73,8 +73,13 @@ class Sandbox(Protocol):
 
     name: str
 
-    def run(self, argv: tuple[bytes, ...], *, cwd: str, limits: Limits, stdin: bytes = b"") -> Result:
-        """Run a command in the workspace and wait until all of its processes are gone. Raises InfraError."""
+    def run(
+        self, argv: tuple[bytes, ...], *, cwd: str, limits: Limits, stdin: bytes = b"", beside: Limits | None = None
+    ) -> Result:
+        """Run a command in the workspace and wait until all of its processes are gone. Raises InfraError.
+
+        `beside`: what another sandbox of the same trial may use meanwhile.
+        """
 
     def put(self, entries: Iterable[FileEntry], at: str) -> None:
         """Lay entries down below the inside path `at`, which is writable."""

@@ -67,8 +67,11 @@ class DockerSandbox:
             self.close()
             raise
 
-    def run(self, argv: tuple[bytes, ...], *, cwd: str, limits: Limits, stdin: bytes = b"") -> Result:
+    def run(
+        self, argv: tuple[bytes, ...], *, cwd: str, limits: Limits, stdin: bytes = b"", beside: Limits | None = None
+    ) -> Result:
         """Run a command in the workspace and wait until all of its processes are gone. Raises InfraError."""
+        del beside  # containers are counted apart
         if self._ended:
             raise InfraError(f"sandbox run of {argv[0]!r}: the sandbox has ended")
         self._runs += 1
@@ -174,6 +177,7 @@ def _order(request: Request, cwd: str, plan: SandboxPlan) -> Order:
         memory=limits.memory_bytes,
         max_bytes=0,
         max_depth=0,
+        shared=0,
         limits=tuple(_rlimits(limits)),
         hidden=OWN,
         work=plan.workspace,

@@ -61,7 +61,9 @@ class EmbeddedSandbox:
         if self._owner is not None:
             os.chown(folder, self._owner, self._owner)
 
-    def run(self, argv: tuple[bytes, ...], *, cwd: str, limits: Limits, stdin: bytes = b"") -> Result:
+    def run(
+        self, argv: tuple[bytes, ...], *, cwd: str, limits: Limits, stdin: bytes = b"", beside: Limits | None = None
+    ) -> Result:
         """Run a command in the workspace and wait until all of its processes are gone. Raises InfraError."""
         if self._ended:
             raise InfraError(f"sandbox run of {argv[0]!r}: the sandbox has ended")
@@ -86,6 +88,7 @@ class EmbeddedSandbox:
             further=tuple(further.items()),
             outgrown=outgrown,
             fence=self._plan.fence,
+            beside=beside.memory_bytes + beside.work_bytes if beside else 0,
         )
         result = self._launcher.start(request, workspace)
         for space in self.spaces.values():

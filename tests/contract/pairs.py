@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,11 +52,16 @@ def docker_root() -> Image:
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """How a pair is made: its root, the language of our programs, what starts a sandbox."""
+    """How a pair is made: its root, the language of our programs, what starts a sandbox, whether groups count it."""
 
     root: Callable[[], View | Image]
     language: str = "auto"
     way: str = "auto"
+    counted: bool = True
+
+    def config(self, view: View) -> dict[str, Any]:
+        """How a view is launched; without control groups where they are not to count."""
+        return {**launcher_config(view, way=self.way), "cgroup": self.counted}
 
 
 KINDS = [
@@ -64,6 +70,10 @@ KINDS = [
     pytest.param(Kind(root=embedded_root, language="python", way="python"), id="bubblewrap-without-compiler"),
     pytest.param(Kind(root=docker_root), id="docker", marks=pytest.mark.docker),
 ]
+UNCOUNTED = [
+    pytest.param(replace(one.values[0], counted=False), id=f"{one.id}-uncounted") for one in (KINDS[0], KINDS[2])
+]
+"""Views as an ordinary user has them, whom no control group counts: by either init."""
 BACKENDS = [KINDS[0], KINDS[-1]]
 """Where it makes no difference what starts a sandbox of a backend."""
 
@@ -100,7 +110,7 @@ def pair(
     plan = replace(place.plan(kind.root(), laid, (), 0), live=live)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("programsmith.agents.bridge.pair.programs", partial(programs, kind=kind.language))
-        patch.setattr("programsmith.sandboxes.embedded.launcher_config", partial(launcher_config, way=kind.way))
+        patch.setattr("programsmith.sandboxes.embedded.launcher_config", kind.config)
         with open_pair(plan, tree=interpreter_tree(), gateway=gateway, withheld=withheld) as opened:
             yield opened, plan
 

@@ -24,7 +24,7 @@ from programsmith.payload.verifier.plan import ReceiptRule
 from programsmith.sandboxes.owners import prefix
 from programsmith.sandboxes.shared import shared_root
 from tests.contract.launches import until
-from tests.contract.pairs import BACKENDS, KINDS, LIMITS, SAMPLES, SHARES, Kind, begin, ended, pair
+from tests.contract.pairs import BACKENDS, KINDS, LIMITS, SAMPLES, SHARES, UNCOUNTED, Kind, begin, ended, pair
 
 SCRIPT = "ending.py"
 
@@ -178,6 +178,31 @@ def test_what_a_command_may_share_is_no_matter_of_its_agent(any_kind: Kind, tmp_
         how = begin(opened, plan, SCRIPT, "exhausts", "command", "memory", within, limits=limits).wait()
     assert how.agent.stdout == b"True\n"
     assert how.agent.limits_hit | how.task.limits_hit == frozenset()
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize("way", ["holds", "drops", "unmaps"])
+@pytest.mark.parametrize("own", [*BACKENDS, *UNCOUNTED])
+def test_an_agent_that_shares_more_than_it_may_is_ended_for_it(own: Kind, tmp_path: Path, way: str) -> None:
+    limits = replace(LIMITS, **BOUNDS)
+    with pair(own, tmp_path) as (opened, plan):
+        how = begin(opened, plan, SCRIPT, "hoards", way, str(1 << 30), "null", limits=limits).wait()
+    assert b"held" not in how.agent.stdout
+    assert (how.agent.limits_hit, how.task.limits_hit) == ({"memory"}, frozenset())
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize(("shares", "hits"), [(270 << 20, frozenset()), (1 << 30, {"memory"})], ids=["may", "may not"])
+@pytest.mark.parametrize("own", UNCOUNTED)
+def test_no_agent_ends_as_a_fault_of_ours_by_what_its_commands_share(
+    own: Kind, tmp_path: Path, shares: int, hits: frozenset[str]
+) -> None:
+    """It shares a page itself, so that all that the host shares may be its own."""
+    within, limits = json.dumps({"memory": shares}), replace(LIMITS, **BOUNDS)
+    with pair(own, tmp_path) as (opened, plan):
+        how = begin(opened, plan, SCRIPT, "hoards", "holds", "0", within, limits=limits).wait()
+    assert how.agent.limits_hit | how.task.limits_hit == hits
+    assert hits or how.agent.stdout == b"true\n0\n"
 
 
 @pytest.mark.attack

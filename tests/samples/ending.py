@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import http.client
 import json
+import mmap
 import os
 import signal
 import socket
@@ -78,6 +80,32 @@ def exhausts(side: str, name: str, to: str) -> int:
     python = "python3" if side == "command" else sys.executable
     done = subprocess.run([python, "-I", "-S", "/tmp/exhausting.py", name, to], capture_output=True)
     print(json.loads(done.stdout or "false"))
+    return 0
+
+
+def hoards(way: str, size: str, within: str) -> int:
+    """The agent's own process shares memory, which it may drop or unmap at once and which is held all the same.
+
+    `within`: what a command of it shares meanwhile.
+    """
+    held, piece, call = [], b"x" * (16 << 20), ctypes.CDLL(None).munmap
+    command = None
+    if json.loads(within):
+        own = Path(__file__).parent / "exhausting.py"
+        Path("/tmp/exhausting.py").write_bytes(own.read_bytes())
+        held.append(mmap.mmap(-1, 4096))
+        command = subprocess.Popen(["python3", "-I", "-S", "/tmp/exhausting.py", "memory", within])
+    for _ in range(int(size) // len(piece)):
+        one = mmap.mmap(-1, len(piece))
+        one.write(piece)
+        if way == "drops":
+            one.madvise(mmap.MADV_DONTNEED)
+        if way == "unmaps":
+            at = ctypes.addressof(ctypes.c_char.from_buffer(one)) + mmap.PAGESIZE
+            call(ctypes.c_void_p(at), ctypes.c_size_t(len(piece) - mmap.PAGESIZE))
+        held.append(one)
+    time.sleep(1)
+    print(command.wait() if command else "held")
     return 0
 
 

@@ -171,11 +171,11 @@ class Pair:
         agents, commands = room.split(limits, own)
         try:
             plan = room.agent_plan(self._plan, self.task, self._names(), self._folders["agent"], self._programs)
-            served = self._serve(task_line, commands)
+            served = self._serve(task_line, commands, agents)
             self._agent = open_sandbox(room.with_tree(plan, self._tree, env))
             self._agent.put(files, room.PRIVATE)
             words = (*self._programs.words("relay"), str(room.PORT).encode(), *argv)
-            ran = self._threads.submit(self._agent.run, words, cwd=cwd, limits=agents)
+            ran = self._threads.submit(self._agent.run, words, cwd=cwd, limits=agents, beside=commands)
             line.accept(ran)
             line.ready("relay")
         except BaseException:
@@ -196,12 +196,12 @@ class Pair:
             raise InfraError(f"listing the task sandbox's commands: {told.stderr[-400:]!r}")
         return told.stdout
 
-    def _serve(self, line: Line, limits: Limits) -> Future[Result]:
-        """Start the server of commands in the task sandbox."""
+    def _serve(self, line: Line, limits: Limits, agents: Limits) -> Future[Result]:
+        """Start the server of commands in the task sandbox; `agents` are the limits of the other one."""
         words = (*self._programs.words("serve"), *self._withheld)
         longer = replace(limits, wall_seconds=limits.wall_seconds + _SLACK)
         with contextlib.closing(bound(self._folders["agent"], COMMANDS, socket.SOCK_STREAM)) as listener:
-            served = self._threads.submit(self.task.run, words, cwd=self._plan.workspace, limits=longer)
+            served = self._threads.submit(self.task.run, words, cwd=self._plan.workspace, limits=longer, beside=agents)
             line.accept(served)
             line.send(b"L", listener.fileno())
             line.ready("server of commands")

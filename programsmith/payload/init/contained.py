@@ -99,8 +99,8 @@ def main() -> int:
     raise_oom_score()
     program = start_program(request, lambda: become(uid, request.cwd))
     if program:
-        proc, memory, files = os.open("/proc", calls.FOLDER), request.number["memory"], request.number["work_bytes"]
-        watch = Watch(proc, memory, files, bounded=True)  # by the limit of its container
+        proc = os.open("/proc", calls.FOLDER)
+        watch = Watch(proc, request.number["memory"], 0, bounded=True)  # by the limit of its container
         supervise(request, program, watch, bounds.passed)
     else:
         end_all()

@@ -19,7 +19,7 @@ from programsmith.payload.init.calls import FOLDER, Status, call, fail, libc, mo
 from programsmith.payload.init.fence import fence_files
 from programsmith.payload.init.request import Request
 from programsmith.payload.init.walk import collect
-from programsmith.payload.init.watch import Watch, end_all, supervise
+from programsmith.payload.init.watch import PATIENCE, Watch, end_all, supervise
 
 TYPE_CHECKING = False  # importing typing costs a tenth of a launch
 if TYPE_CHECKING:
@@ -249,7 +249,9 @@ def main() -> int:
     prepare(request)
     program = start_program(request)
     if program:
-        supervise(request, program, Watch(proc, request.number["memory"], request.number["work_bytes"]))
+        patience = PATIENCE if request.has(calls.WORKSPACE) else 0
+        watch = Watch(proc, request.number["memory"], request.number["shared"], patience=patience)
+        supervise(request, program, watch)
         if request.has(calls.COLLECT):
             collect(request)
     else:

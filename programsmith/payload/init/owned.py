@@ -248,7 +248,7 @@ def main() -> int:
     request_fd, Status.fd = map(int, sys.argv[2:])
     os.set_inheritable(Status.fd, False)
     r = Request(request_fd)
-    watch = Watch(proc, r.number["memory"], r.number["work_bytes"], owner)
+    watch = Watch(proc, r.number["memory"], r.number["shared"], owner)
     guard()
     end_earlier(watch, owner)
     empty_places(r, owner)

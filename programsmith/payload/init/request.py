@@ -12,6 +12,7 @@ NUMBERS = (
     "max_files",
     "max_bytes",
     "max_depth",
+    "shared",
     "clock",
 )
 

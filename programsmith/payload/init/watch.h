@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 
 enum { OVER_CPU = 1, OVER_MEMORY = 2, OVER_WORK = 4, WATCH_NANOSECONDS = 50000000 };
+#define LAST_NANOSECONDS 2000000000LL
 
 struct usage {
     uint64_t cpu_us, last_us, lost_us; /* lost: time of processes that nobody waited for */
@@ -162,7 +163,7 @@ static void refine(struct usage *u, const struct request *r, int proc)
 static int may_hide_memory(const struct usage *u, const struct request *r, int proc)
 {
     int found = 0;
-    if (shared_now() <= u->shared + r->memory + r->work_bytes)
+    if (shared_now() <= u->shared + r->shared)
         return 0;
     DIR *dir = list(proc);
     if (r->owner != NOBODY)
@@ -175,13 +176,23 @@ static int may_hide_memory(const struct usage *u, const struct request *r, int p
 }
 
 /* Which limit a suspected launch had passed, all of whose processes are dead: what it hid is free now. Where that was
- * less than it may have, others took the memory, and nothing is known of how the launch would have ended.
+ * less than it may have, others took the memory, and nothing is known of how the launch would have ended. A sandbox may
+ * have another beside it, which is suspected at the same moment and may be the one: it has a little time to end.
  */
 static uint64_t convict(const struct usage *u, const struct request *r)
 {
-    uint64_t now = shared_now();
-    if (!u->suspect || (now < u->suspect && u->suspect - now > r->memory))
-        return u->suspect ? OVER_MEMORY : 0;
+    int64_t until = nanoseconds() + ((r->flags & WORKSPACE) ? LAST_NANOSECONDS : 0);
+    struct timespec period = {0, WATCH_NANOSECONDS};
+    if (!u->suspect)
+        return 0;
+    for (;;) {
+        uint64_t now = shared_now();
+        if (now < u->suspect && u->suspect - now > r->memory)
+            return OVER_MEMORY;
+        if (nanoseconds() >= until)
+            break;
+        nanosleep(&period, NULL);
+    }
     errno = EAGAIN;
     fault("memory that others share grew meanwhile");
 }

@@ -8,6 +8,7 @@ import os
 import resource
 import signal
 import struct
+import time
 
 from programsmith.payload.init.calls import WATCH, WORKSPACE, Status, fail, libc
 from programsmith.payload.init.request import Request
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 PERIOD = 0.05  # seconds between looks at all processes
+PATIENCE = 2.0  # seconds
 _SHARED = (b" /dev/zero (deleted)", b" [anon_shmem:")  # what the kernel calls such memory in a map
 
 
@@ -37,16 +39,20 @@ def shared_now() -> int:
 class Watch:
     """Counts over all live processes, where no cgroup does: all in sight but the first, or all of an `owner`.
 
-    `most` is what they may hold, `files` what the files of the launch may take. `bounded`: a container's own group
+    `most` is what they may hold, `shared` by how much what is shared may grow on the host before they are suspected,
+    `patience` for how many seconds a sandbox beside may then end. `bounded`: a container's own group
     bounds what they share, which is then no matter of what others of the host do.
     """
 
-    def __init__(self, proc: int, most: int, files: int, owner: int | None = None, *, bounded: bool = False) -> None:
+    def __init__(
+        self, proc: int, most: int, shared: int, owner: int | None = None, *, bounded: bool = False, patience: float = 0
+    ) -> None:
         self._proc = proc
         self._most = most
-        self._shared = 1 << 64 if bounded else shared_now() + most + files
+        self._shared = 1 << 64 if bounded else shared_now() + shared
         self.suspect = 0  # bytes on the whole host when the launch was suspected
         self.owner = owner
+        self._patience = patience
         self._last = self.lost = self.cpu = self.memory = 0
         self._tick = 10**6 // os.sysconf("SC_CLK_TCK")
 
@@ -70,9 +76,14 @@ class Watch:
         """Which limit a suspected launch had passed, all of whose processes are dead.
 
         It may have hidden shared memory that no process has in its tables any more, having dropped or unmapped most of
-        it: that is free now. Where it was less than it may have, others took it, and nothing is known of the launch.
+        it: that is free now. Where it was less than it may have, others took it, and nothing is known of the launch. A
+        sandbox beside is suspected at the same moment, and may be the one.
         """
-        if self.suspect and self.suspect - shared_now() <= self._most:
+        until = time.monotonic() + self._patience
+        while self.suspect and self.suspect - shared_now() <= self._most:
+            if time.monotonic() < until:
+                time.sleep(PERIOD)
+                continue
             fail("memory that others share grew meanwhile", OSError(11, os.strerror(11)))  # EAGAIN
         return OVER_MEMORY if self.suspect else 0
 

@@ -47,6 +47,7 @@ struct rule {
 
 struct request {
     uint64_t flags, umask, work_bytes, work_files, cpu_us, memory, max_files, max_bytes, max_depth;
+    uint64_t shared; /* with WATCH: by so much memory that is shared may grow on the host before this launch is suspected */
     uint64_t clock; /* seconds that the program's clock is ahead, in two's complement; counts with TURN_CLOCK */
     uint64_t limits, rules, files;
     uint64_t owner; /* the user that tells its processes and files from others', NOBODY where namespaces do */
@@ -239,7 +240,7 @@ static struct request take_request(int fd)
     struct request r = {.owner = NOBODY, .stream = {0, 1, 2}, .control = -1, .children = -1};
     struct cursor c = take_content(fd);
     uint64_t *numbers[] = {&r.flags, &r.umask, &r.work_bytes, &r.work_files, &r.cpu_us,
-                           &r.memory, &r.max_files, &r.max_bytes, &r.max_depth, &r.clock};
+                           &r.memory, &r.max_files, &r.max_bytes, &r.max_depth, &r.shared, &r.clock};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         *numbers[i] = take_number(&c);
     r.limits = take_number(&c);

@@ -41,7 +41,8 @@ class Workspace:
     """A host directory shown writable in place of the fresh work directory (a sandbox's, never a case's).
 
     `further` are more of them, as (target, source). No kernel limit bounds them, so `outgrown` is asked now and then.
-    `fence` are rights by path: with one, nothing else is executed, read or written.
+    `fence` are rights by path: with one, nothing else is executed, read or written. `beside`: bytes of memory and files
+    that another sandbox of the same trial may have meanwhile.
     """
 
     source: str
@@ -49,6 +50,7 @@ class Workspace:
     outgrown: Callable[[], bool]
     further: tuple[tuple[str, str], ...] = ()
     fence: tuple[tuple[Right, str], ...] = ()
+    beside: int = 0
 
 
 @dataclass(slots=True)
@@ -240,6 +242,7 @@ class IsolatedLauncher:
             memory=limits.memory_bytes,
             max_bytes=min(limits.work_bytes, request.collect_bytes),
             max_depth=_DEPTH,
+            shared=limits.memory_bytes + limits.work_bytes + (launch.workspace.beside if launch.workspace else 0),
             clock=around.clock,
             limits=tuple(self._rlimits(launch)),
             hidden=self.hidden,

@@ -81,7 +81,11 @@ class Setup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """What the init is told. `limits` are (resource, soft, hard); `cpu_us` and `memory` matter with WATCH."""
+    """What the init is told. `limits` are (resource, soft, hard).
+
+    `cpu_us`, `memory` and `shared` matter with WATCH: by `shared` bytes what is shared may grow on the whole host
+    before this launch is suspected of it.
+    """
 
     flags: Flag
     umask: int
@@ -91,6 +95,7 @@ class Order:
     memory: int
     max_bytes: int
     max_depth: int
+    shared: int
     clock: int = 0  # seconds that the program's clock is ahead
     limits: tuple[tuple[int, int, int], ...]
     hidden: str
@@ -126,7 +131,7 @@ class Report:
 _LAST = b"Z" + bytes(8)  # no payload
 _number = struct.Struct("<Q").pack
 _triple = struct.Struct("<3Q").pack
-_numbers = struct.Struct("<9Qq").pack
+_numbers = struct.Struct("<10Qq").pack
 
 
 def _text(value: bytes) -> bytes:
@@ -211,6 +216,7 @@ def encode_order(order: Order) -> bytes:
                 order.work_files,
                 order.max_bytes,
                 order.max_depth,
+                order.shared,
                 order.clock,
             ),
             _limits(order.limits),
