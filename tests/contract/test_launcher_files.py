@@ -100,6 +100,28 @@ def test_what_is_no_file_is_named_and_not_opened(launcher: Launcher) -> None:
     }
 
 
+def test_files_move_between_folders_as_on_any_host(launcher: Launcher) -> None:
+    code = (
+        "import os\nos.mkdir('a'); os.mkdir('b'); open('a/f', 'w').write('1'); open('a/tool', 'w').write('2')\n"
+        "os.rename('a/f', 'b/moved'); os.link('b/moved', 'linked'); os.chmod('a/tool', 0o755); os.rename('a', 'b/a')"
+    )
+    result = launcher.run(case(code))
+    ended(result)
+    assert {e.path: e.content for e in result.files or () if e.kind == "file"} == {
+        b"b/moved": b"1",
+        b"linked": b"1",
+        b"b/a/tool": b"2",
+    }
+
+
+def test_what_is_moved_becomes_no_program(launcher: Launcher) -> None:
+    code = (
+        "import os, shutil\nos.mkdir('a'); shutil.copy('/usr/bin/cat', 'a/own'); os.rename('a/own', 'own')\n"
+        "try: os.execv('./own', ['own', '/dev/null'])\nexcept PermissionError: print('no')"
+    )
+    assert ended(launcher.run(case(code))) == b"no\n"
+
+
 def test_sparse_giants_are_not_read(launcher: Launcher) -> None:
     code = "[open(f'f{n}', 'wb').truncate(30 << 20) for n in range(3)]"
     result = launcher.run(case(code))

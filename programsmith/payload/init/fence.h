@@ -191,20 +191,21 @@ static void add_rule(int rules, uint64_t handled, const struct rule *wanted)
 }
 
 /* What the rules allow is all that is allowed: of executing, and with FENCE_FILES of reading and writing too. A kernel
- * without Landlock leaves the list-built view to hold executing; where there is none, nothing is started.
+ * without Landlock leaves the list-built view to hold executing; where there is none, nothing is started. Moving between
+ * folders is refused by any rules that do not allow it.
  */
 static void fence_files(const struct request *r)
 {
-    uint64_t handled = EXECUTE_FILE;
-    if (r->flags & FENCE_FILES) {
-        int version = (int)syscall(CREATE_RULESET, NULL, 0, 1);
-        must(version, "Landlock");
-        handled = known_rights(version);
-    }
-    int rules = (int)syscall(CREATE_RULESET, &handled, sizeof handled, 0);
-    if (rules < 0 && !(r->flags & FENCE_FILES) && (errno == ENOSYS || errno == EOPNOTSUPP))
+    const struct rule moving = {.rights = MAY_WRITE, .path = {.at = "/", .length = 1}};
+    int all = (r->flags & FENCE_FILES) != 0, version = (int)syscall(CREATE_RULESET, NULL, 0, 1);
+    if (version < 0 && !all && (errno == ENOSYS || errno == EOPNOTSUPP))
         return;
+    must(version, "Landlock");
+    uint64_t handled = known_rights(version) & (all ? ~0ULL : EXECUTE_FILE | REFER);
+    int rules = (int)syscall(CREATE_RULESET, &handled, sizeof handled, 0);
     must(rules, "Landlock");
+    if (!all)
+        add_rule(rules, handled, &moving);
     for (uint64_t i = 0; i < r->rules; i++)
         add_rule(rules, handled, &r->rule[i]);
     must((int)syscall(RESTRICT_SELF, rules, 0), "Landlock");

@@ -21,15 +21,19 @@ LATER_RIGHTS = ((2, REFER), (3, TRUNCATE), (5, CONTROL_DEVICE))
 
 
 def fence_files(r: Request) -> None:
-    """Put the rules on this process. Without FENCE_FILES a kernel that lacks Landlock leaves it to the view."""
-    handled = EXECUTE
-    if r.has(calls.FENCE_FILES):
-        version = call("Landlock", system(calls.CREATE_RULESET, None, 0, 1))
-        handled = FIRST_RIGHTS | sum(right for since, right in LATER_RIGHTS if version >= since)
-    rules = system(calls.CREATE_RULESET, struct.pack("<Q", handled), 8, 0)
-    if rules < 0 and not r.has(calls.FENCE_FILES) and ctypes.get_errno() in {38, 95}:  # ENOSYS, EOPNOTSUPP
+    """Put the rules on this process. Without FENCE_FILES a kernel that lacks Landlock leaves it to the view.
+
+    Moving between folders is refused by any rules that do not allow it.
+    """
+    version = system(calls.CREATE_RULESET, None, 0, 1)
+    if version < 0 and not r.has(calls.FENCE_FILES) and ctypes.get_errno() in {38, 95}:  # ENOSYS, EOPNOTSUPP
         return
-    call("Landlock", rules)
+    call("Landlock", version)
+    handled = FIRST_RIGHTS | sum(right for since, right in LATER_RIGHTS if version >= since)
+    handled &= -1 if r.has(calls.FENCE_FILES) else EXECUTE | REFER
+    rules = call("Landlock", system(calls.CREATE_RULESET, struct.pack("<Q", handled), 8, 0))
+    if not r.has(calls.FENCE_FILES):
+        add_rule(rules, handled, calls.MAY_WRITE, b"/")
     for rights, path in r.paths:
         add_rule(rules, handled, rights, path)
     call("Landlock", system(calls.RESTRICT_SELF, rules, 0))

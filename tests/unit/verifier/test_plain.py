@@ -59,6 +59,11 @@ def test_streams_end_and_files_come_back_as_bytes(launcher: PlainLauncher) -> No
     ]
 
 
+def test_files_move_between_folders_as_where_it_is_graded(launcher: PlainLauncher) -> None:
+    got = run(launcher, "import os\nos.mkdir('d'); open('f', 'w').close(); os.rename('f', 'd/f')")
+    assert (got.exit_code, [e.path for e in got.files or ()]) == (0, [b"d", b"d/f"])
+
+
 def test_home_is_the_work_directory_and_paths_of_the_submission_are_translated(launcher: PlainLauncher) -> None:
     got = run(launcher, "import os\nprint(os.environ['HOME'] == os.getcwd(), os.environ['WHERE'])")
     assert got.stdout == f"True {launcher.submission}/x\n".encode()
