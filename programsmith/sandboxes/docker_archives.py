@@ -14,7 +14,8 @@ from pathlib import Path
 
 from programsmith.errors import InfraError, InputError, ProgramSmithError
 from programsmith.payload.verifier.model import FileEntry
-from programsmith.payload.verifier.wire import check_paths
+from programsmith.payload.verifier.tree import LONGEST
+from programsmith.payload.verifier.wire import NAME_MOST, check_paths
 from programsmith.sandboxes import hostile
 from programsmith.sandboxes.engine import downloading, engine, header, talking
 from programsmith.sandboxes.tars import file_of, read_tar_stream, write_tar_bytes
@@ -28,11 +29,15 @@ _STAT = "X-Docker-Container-Path-Stat"
 def tree_of(folder: Path, *, foreign: bool = False) -> Iterator[FileEntry]:
     """Entries of a tree: files, folders, and links as they are. Raises InputError where it cannot be read.
 
-    Of a `foreign` tree a file that has a further name outside of it is left out: inside nobody could tell any more.
+    Of a `foreign` tree a file that has a further name outside of it is left out: inside nobody could tell any more. So
+    is what lies below a folder that is too deep, or whose path is too long, for any verifier to receive it: an engine
+    might not unpack that.
     """
     with hostile.opened(folder, ()) as top:
         outside = hostile.linked_outside(top) if foreign else ()
-        for entry in hostile.read_tree(top, max_files=_SHOWN_FILES, max_bytes=_SHOWN_BYTES):
+        for entry in hostile.read_tree(top, max_files=_SHOWN_FILES, max_bytes=_SHOWN_BYTES, cut=foreign):
+            if foreign and len(entry.path) > LONGEST + NAME_MOST:
+                continue
             if entry.kind != "special" and entry.path not in outside:
                 yield entry
 

@@ -107,11 +107,14 @@ def read_tree(top: int, *, max_files: int, max_bytes: int, cut: bool = False) ->
 
 
 def linked_outside(top: int) -> set[bytes]:
-    """Paths below the open folder of files that have a further name outside of it (a hard link). Raises InputError."""
+    """Paths below the open folder of files that have a further name outside of it (a hard link).
+
+    What cannot be entered, or is too deep, is not looked at. Raises InputError.
+    """
     names: dict[tuple[int, int], list[bytes]] = {}
     links: dict[tuple[int, int], int] = {}
     try:
-        for _, prefix, item in _walk(top, strict=True):
+        for _, prefix, item in _walk(top, strict=False):
             facts = item.stat(follow_symlinks=False)
             if stat.S_ISREG(facts.st_mode) and facts.st_nlink > 1:
                 key = facts.st_dev, facts.st_ino

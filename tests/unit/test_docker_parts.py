@@ -16,7 +16,9 @@ from programsmith.errors import InfraError
 from programsmith.payload.init.room import Room
 from programsmith.payload.verifier import seccomp
 from programsmith.payload.verifier.faults import Fault, fault_of
+from programsmith.payload.verifier.model import FileEntry
 from programsmith.payload.verifier.pump import Flow
+from programsmith.payload.verifier.tree import Caps, TreeError, read_tree, write_tree
 from programsmith.rulebook.load import Rulebook
 from programsmith.sandboxes.docker_archives import tree_of
 from programsmith.sandboxes.docker_seccomp import profile, seccomp_profile
@@ -59,6 +61,25 @@ def test_of_what_somebody_handed_in_no_file_with_a_name_elsewhere_is_taken(tmp_p
     os.link(place / "own", place.parent / "twice")
     assert [e.path for e in tree_of(place.parent, foreign=True)] == [b"below", b"below/own", b"twice"]
     assert b"below/linked" in [e.path for e in tree_of(place.parent)]
+
+
+@pytest.mark.parametrize(("name", "levels"), [("n" * 250, 40), ("d", 300)], ids=["long", "deep"])
+def test_of_what_somebody_handed_in_an_engine_gets_what_a_verifier_refuses_and_no_more(
+    tmp_path: Path, name: str, levels: int
+) -> None:
+    """An engine that fails on it would be a fault of ours, by the will of who handed it in."""
+    at = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(levels):
+        os.mkdir(name, dir_fd=at)
+        inner = os.open(name, os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = inner
+    os.close(at)
+    paths = [e.path for e in tree_of(tmp_path, foreign=True)]
+    assert max(map(len, paths)) < 4000
+    write_tree(str(tmp_path / "inside"), [FileEntry(path, "dir") for path in paths])
+    with pytest.raises(TreeError, match="more than 3000 bytes" if levels == 40 else "deeper than 32"):
+        read_tree(str(tmp_path / "inside"), Caps(files=999, bytes=1, depth=32))
 
 
 @pytest.mark.parametrize(

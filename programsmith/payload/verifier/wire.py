@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from programsmith.payload.verifier.model import FileEntry
 
-_NAME_MOST = 255  # bytes of one part of a path
+NAME_MOST = 255  # bytes of one part of a path
 KINDS = ("file", "dir", "link", "special")
 DEVICE = 2
 _NOBODY = (1 << 64) - 1
@@ -180,7 +180,7 @@ def check_paths(files: Iterable[FileEntry]) -> None:
     kinds = {f.path: f.kind for f in files}
     for path in kinds:
         parts = path.split(b"/")
-        if not path or any(p in {b"", b".", b".."} or len(p) > _NAME_MOST for p in parts):
+        if not path or any(p in {b"", b".", b".."} or len(p) > NAME_MOST for p in parts):
             raise ValueError(f"case file {path!r}: wanted a plain relative path")
         for depth in range(1, len(parts)):
             if kinds.get(b"/".join(parts[:depth]), "dir") != "dir":

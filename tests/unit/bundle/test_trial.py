@@ -174,6 +174,16 @@ def test_more_files_than_are_received_break_the_policy(bench) -> None:
     assert left.grade().word == "POLICY"
 
 
+@pytest.mark.parametrize(("name", "levels"), [("n" * 250, 30), ("d", 300)], ids=["long", "deep"])
+def test_a_path_that_no_verifier_receives_breaks_the_policy(bench, name, levels) -> None:
+    """Nothing on the way may fail of it: that would be a fault of ours, and a trial that is had again for nothing."""
+    code = f"import os\nos.chdir('/app/submission')\nfor _ in range({levels}): os.mkdir({name!r}); os.chdir({name!r})\n"
+    left = bench.run(bench.script(code))
+    assert left.trial.stop is Stop.DONE
+    graded = left.grade()
+    assert (graded.word, graded.ends) == ("POLICY", ())
+
+
 def test_an_agent_reaches_no_network(bench) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
