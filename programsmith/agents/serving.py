@@ -16,7 +16,7 @@ from typing import Any
 
 from programsmith.errors import InfraError, InputError
 from programsmith.gateway.failures import Failures
-from programsmith.gateway.record import ANSWERED, Account
+from programsmith.gateway.record import ANSWERED, CALLED_OFF, Account
 from programsmith.gateway.start import Running, Wanted, gateway
 from programsmith.records.trial import Stop
 from programsmith.sandboxes.scratch import scratch
@@ -77,20 +77,23 @@ def fate(
 ) -> Stop:
     """Why the trial ended, by how its last call did; `seen` is what is told where no model ever answered.
 
+    Where the agent's time or money ran out over failures of its provider, the last of these is what ended it.
     `unreached` is when the agent last found no way to its gateway, in seconds since the epoch.
     Raises InfraError where it is none: an agent whose model said nothing did not try, whatever kept it from that.
     """
-    failures = Failures(rule)
-    became = failures.trial(account.last)
+    failures, last = Failures(rule), account.last
+    if last == CALLED_OFF or failures.trial(last) == "stop":
+        last = account.told if failures.trial(account.told) == "infra" else last
+    became = failures.trial(last)
     if unreached is not None and unreached >= account.at and became != "stop":
         raise InfraError("the agent's last call of its model found no way to the gateway; run again", again=True)
     match became:
         case "infra":
-            last, after = str(account.last), account.after or 0.0
+            after = account.after or 0.0
             wait = f"; the provider asks to wait {after:g} s" if after else ""
             raise InfraError(
                 f"the last of {account.calls} calls of the model ended in {last}{wait}; {account.usd:f} usd were spent",
-                again=failures.again(last),
+                again=failures.again(str(last)),
                 after=after,
             )
         case "stop":

@@ -85,8 +85,9 @@ KINDS: dict[str, type[Opened | Closed | Declined]] = {"open": Opened, "close": C
 class Account:
     """What a record comes to. `open` are calls that nothing closed, `last` is how the last call or refusal ended.
 
-    `ends` counts ends of calls by word; `after` are the seconds that the last call's provider asks to wait, `at` is
-    when that was, in seconds since the epoch.
+    `told` is how the last call ended that was not called off, so by a word of the provider's or the want of one;
+    `after` are the seconds that the provider asked to wait there. `ends` counts ends of calls by word; `at` is when the
+    last one was, in seconds since the epoch.
     """
 
     calls: int = 0
@@ -94,6 +95,7 @@ class Account:
     usd: Decimal = Decimal(0)
     open: int = 0
     last: str | None = None
+    told: str | None = None
     ends: dict[str, int] = field(default_factory=dict)
     after: float | None = None
     at: float = 0.0
@@ -169,14 +171,15 @@ def account(path: Path) -> Account:
     opened: dict[str, Opened] = {}
     closed: dict[str, Closed] = {}
     last: str | None = None
-    after: float | None = None
+    told: Closed | None = None
     at = 0.0
     for event in events(path):
         match event:
             case Opened():
                 opened[event.id] = event
             case Closed():
-                closed[event.id], last, after, at = event, event.end, event.after, event.at
+                closed[event.id], last, at = event, event.end, event.at
+                told = told if event.end == CALLED_OFF else event
             case Declined():
                 last, at = (event.why, event.at) if event.why in ENDING else (last, at)
     left = [event for name, event in opened.items() if name not in closed]
@@ -188,8 +191,9 @@ def account(path: Path) -> Account:
         usd=sum(map(Decimal, took), Decimal(0)),
         open=len(left),
         last=last,
+        told=told.end if told else None,
         ends={end: ends.count(end) for end in sorted(set(ends))},
-        after=after,
+        after=told.after if told else None,
         at=at,
     )
 

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from programsmith.agents.installed import installed
-from programsmith.errors import PrerequisiteError
+from programsmith.errors import Exit, PrerequisiteError
 from programsmith.gateway.record import account
 from programsmith.rulebook.load import Rulebook
 from programsmith.store.ledger import Kind, Ledger
@@ -95,3 +95,25 @@ def test_a_build_pays_what_its_agents_calls_took_and_never_twice(
     assert KEYS["OPENAI_API_KEY"] not in json.dumps(status)
     everything = [path for path in Path(project.root).rglob("*") if path.is_file() and not path.is_symlink()]
     assert all(KEYS["OPENAI_API_KEY"].encode() not in path.read_bytes() for path in everything)
+
+
+def test_a_model_that_always_declines_never_scores_and_costs_no_more_than_the_budget(
+    project: Tried, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    again = project.copy(tmp_path / "again")
+    again.spec("revisions:", "generation: 2\nrevisions:")
+    before, ends = len(events(again)), list[Any]()
+    with provider(Turn(stop="content_filter", taken=200_000)) as far:
+        served(again, far, monkeypatch)
+        while not ends or (ends[-1][0] == Exit.INFRA and len(ends) < 5):
+            again.build()
+            ends.append(again.answer)
+            assert ("ended in refusal" in again.said) is (ends[-1][0] == Exit.INFRA), again.said
+    *declined, spent = ends
+    assert declined == [(Exit.INFRA, "infra")] * len(declined) != []
+    assert spent[0] == Exit.USAGE
+    assert "budget" in again.said
+    bought = events(again)[before:]
+    assert [event.kind for event in bought] == [Kind.RESERVE, Kind.SETTLE] * len(declined), "each was tried once"
+    assert 0.15 * len(declined) <= sum(event.usd for event in bought if event.kind is Kind.SETTLE) <= 1
+    assert len(far.asked) < 20

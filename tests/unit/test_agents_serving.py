@@ -48,6 +48,18 @@ def test_a_failure_that_its_class_calls_infra_is_no_trial(name: str) -> None:
     assert (fault.value.again, fault.value.after) == (BOOK.load("failures")["classes"][name]["again"], 7.0)
 
 
+@pytest.mark.parametrize(
+    ("last", "becomes"), [("budget", Stop.BUDGET), ("calls", Stop.BUDGET), ("cancelled", Stop.WALL)]
+)
+def test_what_ran_out_over_failures_is_no_trial(last: str, becomes: Stop) -> None:
+    """Answers that break off cost money and time, and what is left of these is the agent's."""
+    rule, ends = BOOK.load("failures"), {"ok": 2, "network": 3}
+    assert fate(Account(calls=5, last=last, told="ok", ends=ends), rule, Stop.WALL) is becomes
+    with pytest.raises(InfraError, match="5 calls of the model ended in network") as fault:
+        fate(Account(calls=5, last=last, told="network", ends=ends), rule, Stop.WALL)
+    assert fault.value.again
+
+
 def test_a_harness_speaks_what_its_models_provider_does() -> None:
     rows, models = BOOK.load("agents")["agents"], BOOK.load("models")
     mini = rows["mini-swe-agent"]

@@ -196,7 +196,7 @@ def test_a_call_that_nobody_closed_costs_its_bound(tmp_path: Path) -> None:
         record.write(event)
     found = account(tmp_path / "calls.jsonl")
     assert found == Account(
-        calls=3, tokens=Tokens(input=6, output=4), usd=Decimal("0.6"), open=1, last="overload",
+        calls=3, tokens=Tokens(input=6, output=4), usd=Decimal("0.6"), open=1, last="overload", told="overload",
         ends={"ok": 1, "overload": 1}, at=2.0,
     )  # fmt: skip
     assert account(tmp_path / "none.jsonl") == Account()
