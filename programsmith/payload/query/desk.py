@@ -2,7 +2,8 @@
 
 In: a listening socket, what answers a query, how many there may be, who is told. Out: frames on each connection; a row
 per query. Connections beyond those that are served wait in the kernel, so that no number of them takes memory. A query
-that is refused by the meter leaves no row but is counted, so that no number of them fills a disk.
+that is refused by the meter leaves no row but is counted, and a row tells long arguments by their beginning and digest,
+so that no number and no size of them fills a disk.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import socket
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +36,7 @@ SPENT, BROKEN, FAULT = "spent", "broken", "fault"
 NOTHING: Mapping[str, Any] = {"queries": 0, "bytes": 0, "refused": {}}
 _SERVED = 8  # connections at a time; each may hold a query and an answer in memory
 _PAUSE = 0.05  # seconds
+_TOLD, _WORD = 4096, 8  # bytes of arguments, and of variables, that a row tells; what a word takes beside its own
 _SECONDS = 30.0  # in which a query has come whole, and an answer is taken
 
 
@@ -200,12 +202,27 @@ def _no_query(fault: WireError) -> Answer:
 
 
 def _asked(query: Query) -> dict[str, Any]:
+    variables = [part for pair in query.env for part in pair]
+    words, parts = _first(query.argv), _first(variables)
+    cut = {"words": len(query.argv), **_digest(b"\0".join([*query.argv, *variables]))}
     return {
-        "argv": [b64(word) for word in query.argv],
-        "env": [[b64(name), b64(value)] for name, value in query.env],
+        "argv": words,
+        "env": [list(pair) for pair in zip(parts[::2], parts[1::2], strict=False)],
+        **({"cut": cut} if len(words) < len(query.argv) or len(parts) < len(variables) else {}),
         "stdin": _digest(query.stdin),
         "files": _files(query.files),
     }
+
+
+def _first(words: Sequence[bytes]) -> list[str]:
+    """The words as far as a row tells them."""
+    kept, size = list[str](), 0
+    for word in words:
+        size += len(word) + _WORD
+        if size > _TOLD:
+            break
+        kept.append(b64(word))
+    return kept
 
 
 def _digest(content: bytes) -> dict[str, Any]:
