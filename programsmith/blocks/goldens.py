@@ -18,6 +18,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from programsmith.errors import InputError, plain
 from programsmith.goldens.capture import Capture
 from programsmith.goldens.constants import constants
 from programsmith.goldens.evidence import evidence
@@ -34,6 +35,7 @@ from programsmith.miners.base import Bench, MineContext, MineLimits
 from programsmith.miners.staged import Stage
 from programsmith.models.ask import Asked, questions
 from programsmith.models.request import Section
+from programsmith.payload.query.original import read_to_run
 from programsmith.payload.verifier.environment import ORACLE, SUBMISSION, WORK
 from programsmith.payload.verifier.launcher import Launcher, Request, Result
 from programsmith.payload.verifier.model import Limits, canonical
@@ -60,6 +62,7 @@ def run(job: Job) -> Outcome:
     """Make the pool, or say too_thin. Raises InfraError, InputError, PrerequisiteError."""
     with ExitStack() as open_things:
         bench = _Bench(job, open_things)
+        bench.require_closed()
         counts: dict[str, Counter[str]] = {}
         mined = _mine(job, bench, counts)
         job.say(f"{len(mined)} cases mined")
@@ -195,6 +198,20 @@ class _Bench:
         self._oracle = tuple(read_tar(job.inputs["oracle.tar"]))
         write_tree(os.fspath(self.tree), self._oracle)
 
+    def require_closed(self) -> None:
+        """Refuse an original that could show its own text to who asks it, unless the spec takes that.
+
+        Raises InputError.
+        """
+        read = read_to_run(self._oracle, self._toolchain().suffixes)
+        if read and self._job.spec("task.oracle_access", str) == "query":
+            name = read[0].path.decode("utf-8", "backslashreplace")
+            raise InputError(
+                "task.oracle_access: wanted `none` or `query_at_risk` for an original that is read to run "
+                f"({plain(name)}), got `query`: whoever asks it may make it show its own text; "
+                "write `query_at_risk` to take that (docs/queries.md)"
+            )
+
     def launcher_of(self, programs: Sequence[str]) -> Launcher:
         """A launcher whose cases may execute what the oracle may, and `programs`."""
         key = tuple(programs)
@@ -250,7 +267,7 @@ class _Bench:
             docs=tuple(read_tar(self._job.inputs["docs.tar"])),
             constants=found,
             marks=self._marks(rule["ignored_names"]),
-            queried=self._job.spec("task.oracle_access", str) == "query",
+            queried=self._job.spec("task.oracle_access", str) != "none",
             allowed=Allowance(_compare(self._job.spec("goldens.compare", dict))),
             workers=self._job.workers,
             clock_fault=clock_fault(),

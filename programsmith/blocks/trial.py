@@ -55,7 +55,7 @@ from programsmith.toolchains.views import agent_view, run_view
 NUMBER = 5
 """Raised when an attempt comes to mean something else by a change of code: then every trial is bought anew."""
 INSTRUCTION = "instruction.md"
-QUERY = "query"
+UNASKED, QUERY = "none", "query"
 OWN_FIELDS = (
     "agent",
     "model",
@@ -191,21 +191,21 @@ def _limits(job: Job) -> Limits:
 def _access(scene: Scene) -> str:
     """What of the original the agent has: nothing, queries by what answers them, for a ceiling trial the source too."""
     own = scene.job.spec("task.oracle_access", str)
-    if own == QUERY:
+    if own != UNASKED:
         rule = scene.job.rules("limits")
         oracle = tree_digest(read_tar(scene.job.inputs["oracle.tar"]))
         own = f"{QUERY} {oracle} {canonical([rule['query'], rule['capture']]).decode('ascii')}"
     if not scene.which.ceiling:
         return own
     source = f"source {codec.load(scene.job.inputs['lock.json'], Lock).tree}"
-    return source if own == "none" else f"{source}, {own}"
+    return source if own == UNASKED else f"{source}, {own}"
 
 
 @contextmanager
 def _queries(scene: Scene) -> Iterator[Queried]:
     """The original, ready to be asked where the spec says so; nothing of it is in a sandbox of the agent's."""
     job = scene.job
-    if job.spec("task.oracle_access", str) != QUERY:
+    if job.spec("task.oracle_access", str) == UNASKED:
         yield Queried()
         return
     facts = codec.load(job.inputs["facts.json"], OracleFacts)
@@ -217,7 +217,7 @@ def _queries(scene: Scene) -> Iterator[Queried]:
 
 def _asked(job: Job) -> tuple[str, ...]:
     """Families of which the original told, by what is told of the queries."""
-    if job.spec("task.oracle_access", str) != QUERY:
+    if job.spec("task.oracle_access", str) == UNASKED:
         return ()
     told = job.outputs["t/queries.jsonl"].read_bytes().splitlines()
     return asked_families(map(json.loads, told), codec.load(job.inputs["facts.json"], OracleFacts))

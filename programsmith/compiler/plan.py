@@ -322,8 +322,8 @@ STEPS: tuple[Step, ...] = (
 
 STEP = {step.block: step for step in STEPS}
 TRANSCRIPT = "t/transcript.json"
-QUERY = "query"
-"""The value of task.oracle_access that lets agents ask."""
+UNASKED = "none"
+"""The value of task.oracle_access under which nobody asks the original."""
 
 
 def asking(step: Step, values: Mapping[str, Any]) -> Step:
@@ -331,7 +331,7 @@ def asking(step: Step, values: Mapping[str, Any]) -> Step:
 
     One in which agents query the original has that, and a log of them.
     """
-    if step.asks and values.get("task", {}).get("oracle_access") == QUERY:
+    if step.asks and values.get("task", {}).get("oracle_access", UNASKED) != UNASKED:
         step = replace(step, reads=(*step.reads, *step.asks), writes=(*step.writes, *step.logs))
     if step.attacks and attacker_of(values):
         return attacked(step)

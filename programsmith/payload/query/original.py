@@ -152,15 +152,18 @@ def guarded(tree: Iterable[FileEntry], suffixes: tuple[str, ...]) -> tuple[list[
     read to run (scripts, source by its `suffixes`, libraries, bytecode, archives of them) is searched for; data is what
     an original shows.
     """
-    shown: list[FileEntry] = []
-    searched: list[bytes] = []
-    for entry in tree:
-        is_file = entry.kind == "file"
-        hidden = is_file and bool(entry.mode & _EXECUTED) and entry.content.startswith(_ELF)
-        shown.append(replace(entry, mode=_EXECUTED) if hidden else entry)
-        if is_file and not hidden and _is_code(entry, suffixes):
-            searched += readings(entry.content)
-    return shown, tuple(searched)
+    entries = list(tree)
+    shown = [replace(e, mode=_EXECUTED) if _is_machine_program(e) else e for e in entries]
+    return shown, tuple(text for e in read_to_run(entries, suffixes) for text in readings(e.content))
+
+
+def read_to_run(tree: Iterable[FileEntry], suffixes: tuple[str, ...]) -> list[FileEntry]:
+    """The files of an original that it has to be able to read: no kernel keeps it from showing these."""
+    return [e for e in tree if e.kind == "file" and not _is_machine_program(e) and _is_code(e, suffixes)]
+
+
+def _is_machine_program(entry: FileEntry) -> bool:
+    return entry.kind == "file" and bool(entry.mode & _EXECUTED) and entry.content.startswith(_ELF)
 
 
 def _is_code(entry: FileEntry, suffixes: tuple[str, ...]) -> bool:

@@ -302,7 +302,7 @@ def asked_toys(toys: Callable[[str, str], Toy], tmp_path_factory: pytest.TempPat
     def get(language: str, target: str) -> Toy:
         if (language, target) not in made:
             toy = toys(language, target).copy(tmp_path_factory.mktemp("asked") / "toy")
-            toy.spec["task"] = {"oracle_access": "query"}
+            toy.spec["task"] = {"oracle_access": "query_at_risk"}
             shutil.rmtree(toy.bundle)
             create.run(toy.job("create"))
             made[language, target] = toy

@@ -18,7 +18,8 @@ from pathlib import Path
 import pytest
 
 from programsmith.agents.queries import Queried, answering
-from programsmith.errors import InfraError
+from programsmith.blocks import goldens
+from programsmith.errors import InfraError, InputError
 from programsmith.payload.query.ask import RefusedError, asked
 from programsmith.payload.query.desk import Desk, Meter
 from programsmith.payload.query.given import Given
@@ -353,3 +354,13 @@ def test_the_key_of_a_trial_tells_what_may_be_asked(asked_toys: Callable, toys: 
     benches["asked"].meter = {"queries": 3}
     keys["less"] = trial.key(benches["asked"].job(entry))
     assert len(set(keys.values())) == 3
+
+
+def test_an_original_that_is_read_to_run_is_asked_only_where_the_spec_takes_that(toys: Callable) -> None:
+    for language, access in (("c", "query"), ("python", "query_at_risk"), ("python", "none")):
+        toy = dataclasses.replace(toys(language, language), spec={"task": {"oracle_access": access}})
+        with contextlib.ExitStack() as stack:
+            goldens._Bench(toy.job("goldens"), stack).require_closed()
+    toy.spec["task"]["oracle_access"] = "query"
+    with pytest.raises(InputError, match=r"read to run \(bin/rot\), got `query`: .* write `query_at_risk`"):
+        goldens.run(toy.job("goldens"))
