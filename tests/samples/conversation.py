@@ -7,7 +7,7 @@ on the side (titles, topics, counts) use none up. Its answers have ids and texts
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,14 +23,15 @@ SHELLS = {"Bash": "command", "exec_command": "cmd", "shell_command": "command", 
 class Conversation(Provider):
     """`seen` are the outputs of the commands as the client told them."""
 
-    def __init__(self, commands: Sequence[str], taken: int, given: int) -> None:
+    def __init__(self, commands: Sequence[str], taken: int, given: int, watch: Callable[[], None]) -> None:
         super().__init__([])
-        self.commands, self.taken, self.given = tuple(commands), taken, given
+        self.commands, self.taken, self.given, self.watch = tuple(commands), taken, given, watch
         self.tools: set[str] = set()
 
     def take(self, asked: Asked) -> Turn:
         with self.lock:
             self.asked.append(asked)
+            self.watch()
         try:
             body = asked.json
         except ValueError:
@@ -52,9 +53,11 @@ class Conversation(Provider):
 
 
 @contextmanager
-def conversation(*commands: str, taken: int = 1000, given: int = 50) -> Iterator[Conversation]:
-    """Run a provider that has these commands run, one per turn."""
-    made = Conversation(commands, taken, given)
+def conversation(
+    *commands: str, taken: int = 1000, given: int = 50, watch: Callable[[], None] = lambda: None
+) -> Iterator[Conversation]:
+    """Run a provider that has these commands run, one per turn; `watch` is called at each request."""
+    made = Conversation(commands, taken, given, watch)
     thread = threading.Thread(target=made.server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:

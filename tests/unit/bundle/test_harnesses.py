@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from programsmith.rulebook.load import Rulebook
 from tests.samples.conversation import END, Conversation, conversation
 from tests.samples.gateways import FLASH, GPT, HAIKU, KEYS, rules
 from tests.samples.provider import KEY, Turn, provider
+from tests.samples.watched import pieces
 
 pytestmark = pytest.mark.agents
 ROWS = Rulebook(None).load("agents")["agents"]
@@ -26,6 +28,7 @@ ROT = (Path(__file__).parents[2] / "samples" / "rot" / "python" / "rot.py").read
 BUILD = '(echo "#!/usr/bin/python3"; cat rot.py) >executable && chmod 755 executable'
 WRITES = f"cd /app/submission && cat >rot.py <<'END'\n{ROT}\nEND\necho '{BUILD}' >compile.sh && chmod 755 compile.sh"
 CHECKS = "cd /app && ./check; echo code $?"
+ASK = "/app/reference/rot"
 LOOKS = "env; cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr '\\0' '\\n'; ls -A /home /opt /run"
 
 
@@ -169,3 +172,40 @@ def test_an_instruction_that_no_command_line_takes_is_read_from_its_file(agent: 
     asked = b"".join(asked.body for asked in far.asked)
     assert INSTRUCTION.encode() in asked
     assert b"and so on" not in asked
+
+
+@pytest.mark.parametrize("name", ["claude-code", "mini-swe-agent"])
+def test_an_agent_asks_the_original_by_its_command(name: str, asking_bench: Any) -> None:
+    available(name)
+    asks = f"echo Hello | {ASK} -n 1; {ASK} --bad; echo code $?"
+    files = f"mkdir /tmp/w && cd /tmp/w && echo abc >in && {ASK} -n 2 -o out in && cat out"
+    with conversation(asks, files) as far:
+        left = before(asking_bench, far.address).run(entry(name))
+        counted(asking_bench, far, left, commands=3 if name == "mini-swe-agent" else 2)
+        assert "Ifmmp\ncode 3" in far.seen[0].replace("\\n", "\n")
+        assert "cde" in far.seen[1]
+    *told, total = left.queries
+    assert [(row["word"], row["exit_code"]) for row in told] == [("ran", 0), ("ran", 3), ("ran", 0)]
+    assert [[base64.b64decode(word) for word in row["argv"]] for row in told[:2]] == [[b"-n", b"1"], [b"--bad"]]
+    assert (told[0]["stdin"]["bytes"], told[2]["left"]["entries"], total["queries"]) == (6, 2, 3)
+    assert (left.trial.queries, left.trial.asked) == (3, ("--bad", "-n", "-n -o"))
+
+
+def test_the_key_is_nowhere_while_a_trial_runs_nor_afterwards(bench: Any) -> None:
+    """The argument lists, environments, containers and files of a whole trial, at each of its calls."""
+    available("mini-swe-agent")
+    kinds, shown = set[str](), list[str]()
+
+    def watch() -> None:
+        for name, content in pieces(bench.folder):
+            kinds.add(name.partition(" ")[0] if " of " in name or name.startswith(("inspect", "log")) else "file")
+            if KEY.encode() in content:
+                shown.append(name)
+
+    with conversation(WRITES, watch=watch) as far:
+        left = before(bench, far.address).run(entry("mini-swe-agent"))
+        assert left.grade().reward == 1
+        assert {asked.headers["authorization"] for asked in far.asked} == {f"Bearer {KEY}"}
+        watch()
+    assert shown == []
+    assert kinds >= {"cmdline", "environ", "file"} | ({"inspect", "log"} if bench.kind == "docker" else set())
