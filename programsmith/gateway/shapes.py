@@ -7,6 +7,7 @@ forbidding it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from programsmith.gateway.refusal import Refused, Why
 
 BUILT_IN = ("text", "number", "flag", "null", "any", "image_data", "data_url")
-DATA_URL = "data:image/"
+DATA_URL = re.compile(r"data:image/(png|jpe?g|gif|webp);base64,")
 NAMES = 50
 """Parts left out that are named; their names come from a client."""
 NAME_LENGTH = 100
@@ -142,8 +143,9 @@ def _built_in(name: str, value: Any, at: str, made: Shaped) -> Any:
     wanted = "text" if name in {"image_data", "data_url"} else name
     if _kind(value) != wanted:
         raise _wrong(at, wanted, value)
-    if name == "data_url" and not value.startswith(DATA_URL):
-        raise Refused("invalid", Why.KIND, f"`{at}`: an address does not pass; put the image's bytes in a data: URL")
+    if name == "data_url" and not DATA_URL.match(value):
+        wanted = "the bytes of a PNG, JPEG, GIF or WebP image in a data: URL of base64"
+        raise Refused("invalid", Why.KIND, f"`{at}`: an address does not pass; wanted {wanted}")
     if name in {"image_data", "data_url"}:
         made.images += 1
         made.image_bytes += len(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 
@@ -37,6 +38,8 @@ def part(*parts: Any, **more: Any) -> dict[str, Any]:
 
 
 URL = "https://192.0.2.1/?leak"
+SVG = f'<svg xmlns="http://www.w3.org/2000/svg"><image href="{URL}"/></svg>'
+DRAWING = f"data:image/svg+xml;base64,{base64.b64encode(SVG.encode()).decode()}"
 REFUSED: list[tuple[str, Any, str]] = [
     ("messages", anthropic({"type": "image", "source": {"type": "url", "url": URL}}), "unknown_kind"),
     ("messages", anthropic({"type": "image", "source": {"type": "file", "file_id": "f"}}), "unknown_kind"),
@@ -80,6 +83,9 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("chat", talk({"type": "image_url", "image_url": {"url": URL}}), "unknown_kind"),
     ("chat", talk({"type": "image_url", "image_url": {"url": "data:text/html,x"}}), "unknown_kind"),
     ("chat", talk({"type": "image_url", "image_url": {"url": " " + URL}}), "unknown_kind"),
+    ("chat", talk({"type": "image_url", "image_url": {"url": DRAWING}}), "unknown_kind"),
+    ("chat", talk({"type": "image_url", "image_url": {"url": "data:image/png," + URL}}), "unknown_kind"),
+    ("responses", answer({"role": "user", "content": [{"type": "input_image", "image_url": DRAWING}]}), "unknown_kind"),
     ("chat", talk({"type": "file", "file": {"file_id": "f"}}), "unknown_kind"),
     ("chat", talk({"type": "input_audio", "input_audio": {}}), "unknown_kind"),
     ("chat", talk(n=5), "unknown_kind"),
@@ -180,6 +186,13 @@ def test_fields_that_no_shape_lists_are_left_out_and_named(shape: str, fields: d
     assert shaped.left_out == set(fields)
 
 
+@pytest.mark.parametrize(("shape", "field"), [("messages", "output_config"), ("responses", "text")])
+def test_of_how_an_answer_looks_only_what_is_listed_passes(shape: str, field: str) -> None:
+    shaped = SHAPES.shaped(shape, ASKS[shape](**{field: {"format": {"type": "text"}, "source": {"url": URL}}}))
+    assert shaped.value[field] == {"format": {"type": "text"}}
+    assert shaped.left_out == {f"{field}.source"}
+
+
 def test_what_a_coding_agent_sends_passes_whole() -> None:
     cache = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
     asked = anthropic(
@@ -193,6 +206,7 @@ def test_what_a_coding_agent_sends_passes_whole() -> None:
         thinking={"type": "enabled", "budget_tokens": 1024},
         stream=True,
         metadata={"user_id": "u"},
+        output_config={"effort": "high", "format": {"type": "json_schema", "schema": {"type": "object"}}},
     )
     shaped = SHAPES.shaped("messages", asked)
     assert shaped.value == asked
@@ -212,6 +226,7 @@ def test_what_an_agent_of_responses_sends_passes() -> None:
         stream=True,
         tool_choice="auto",
         reasoning={"effort": "high", "summary": "auto"},
+        text={"verbosity": "low", "format": {"type": "text"}},
     )
     assert SHAPES.shaped("responses", asked).value == asked
 
