@@ -19,7 +19,6 @@ from programsmith.errors import PrerequisiteError
 from programsmith.gateway.record import account
 from programsmith.rulebook.load import Rulebook
 from programsmith.store.ledger import Kind, Ledger
-from tests.contract.backends import base_image
 from tests.samples.conversation import Conversation, conversation
 from tests.samples.gateways import KEYS, rules
 from tests.samples.rot_project import ROOT, lay, lay_solvers, rule
@@ -120,20 +119,6 @@ def test_a_weak_task_is_beaten_by_a_models_adversary_then_by_what_is_kept_of_it_
     assert (found["outcome"], found["not_s"], found["counts"]) == ("clean", 1, {"scripted": "0/2", "model": "0/1"})
     assert [row["outcome"] for row in found["rows"] if row["id"] == entry["id"]] == ["stopped"]
     assert (project.answer, found["tries"][0]["judged"]) == ((0, "ship"), "stopped"), project.said
-
-
-@pytest.mark.docker
-def test_a_weak_task_is_beaten_in_containers_too(project: Tried) -> None:
-    base_image("python")
-    project.spec("sandbox: bubblewrap", "sandbox: docker")
-    project.program(SOUND, SOUND.replace("encode_cases(given.public)", LEAKS), "render.py", "bundle")
-    far = attacked(project)
-    found = probe(project)
-    assert (found["outcome"], found["not_s"], found["counts"]["model"]) == ("hacked", 0, "1/1"), project.said
-    (entry,) = json.loads((project.root / "cache" / "rot" / "r0" / "hacks.json").read_bytes())["hacks"]
-    assert (entry["backend"], entry["trial"]) == ("docker", found["tries"][0]["key"])
-    _paid(project, far)
-    _told(far)
 
 
 def _paid(project: Tried, far: Conversation) -> None:

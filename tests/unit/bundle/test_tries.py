@@ -98,11 +98,11 @@ SCRIPT = (Path(__file__).parents[3] / "programsmith/payload/submission/python/co
 HONEST = (FileEntry(b"main.py", content=OWN), FileEntry(b"compile.sh", "file", 0o755, SCRIPT))
 
 
-def handed_in(toy: Any, files: Any, lines: Any = ()) -> Job:
+def handed_in(toy: Any, files: Any, lines: Any = (), entry: Any = ENTRY) -> Job:
     """A job of the probe in which one try left `files` by commands, and has no grade yet."""
-    toy.spec["probe"] = {"adversaries": "core", "model": ENTRY}
-    pair = pair_of(ENTRY)
-    which = Assignment(agent=pair.agent, model=pair.model, index=0, batch=0, ceiling=False, entry=ENTRY, adversary=True)
+    toy.spec["probe"] = {"adversaries": "core", "model": entry}
+    pair = pair_of(entry)
+    which = Assignment(agent=pair.agent, model=pair.model, index=0, batch=0, ceiling=False, entry=entry, adversary=True)
     write_tar(toy.path("t/artifact.tar"), files)
     call = [{"tool_call_id": "1", "function_name": "Bash", "arguments": {"command": line}} for line in lines]
     steps = [{"step_id": 2, "source": "agent", "message": "", "tool_calls": call}]
