@@ -14,9 +14,6 @@ from typing import Any
 
 from programsmith.sandboxes.shared import shared_root
 
-TREES = "agent-"
-"""Installed programs begin so: they are there before any trial."""
-
 
 def processes(roots: Sequence[int]) -> set[int]:
     """These processes and all that descend from them."""
@@ -52,7 +49,7 @@ def pieces(*folders: Path) -> Iterator[tuple[str, bytes]]:
         for name in ("cmdline", "environ"):
             with contextlib.suppress(OSError):
                 yield f"{name} of {pid}", Path(f"/proc/{pid}/{name}").read_bytes()
-    own = [place for place in shared_root().iterdir() if not place.name.startswith(TREES)]
+    own = [place for place in shared_root().iterdir() if f"-{os.getpid()}-" in place.name]  # of this very process
     for folder in (*folders, *own):
         for path in [folder, *folder.rglob("*")]:
             with contextlib.suppress(OSError):
