@@ -7,6 +7,7 @@ unbuildable or toolchain_too_old, with the end of the log or both versions.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -30,6 +31,13 @@ from programsmith.toolchains.redact import redacted
 from programsmith.toolchains.views import run_view, toolchain_version
 
 NO_START = 127  # exit code of a loader that misses a library, of a starter that misses an interpreter
+# The last words of an interpreter that misses a part of the program, which a loader would have said before it starts.
+MISSES = re.compile(
+    rb"^(ModuleNotFoundError: No module named|ImportError: \S+: cannot open shared object file"
+    rb"|Error: Cannot find (module|package)|Error \[ERR_MODULE_NOT_FOUND\]"
+    rb"|(Caused by: |Exception in thread \"main\" )?java\.lang\.(NoClassDefFoundError|ClassNotFoundException)\b).*",
+    re.MULTILINE,
+)
 
 
 def run(job: Job) -> Outcome:
@@ -106,9 +114,18 @@ def _open(job: Job, request: BuildRequest, built: Built, open_things: ExitStack)
         raise BuildRefusedError(
             Word.UNBUILDABLE,
             f"{built.program} does not start where cases run: errno {result.start_error}, exit code {result.exit_code}",
-            {"stderr": result.stderr[-2000:].decode("ascii", "backslashreplace")},
+            _last(result),
         )
+    missed = MISSES.search(result.stderr) if result.exit_code else None
+    if missed:
+        said = missed[0].decode("ascii", "backslashreplace")
+        why = f"{built.program} misses a part of it: {said}; name what it needs in build.fetch"
+        raise BuildRefusedError(Word.UNBUILDABLE, why, _last(result))
     return oracle
+
+
+def _last(result: Result) -> dict[str, str]:
+    return {"stderr": result.stderr[-2000:].decode("ascii", "backslashreplace")}
 
 
 def _facts(candidate: Candidate, built: Built, said: docs.Said, oracle: _Oracle) -> OracleFacts:

@@ -102,6 +102,10 @@ class _Recording:
             with Session(self._tree, self._bench, needs, built, box) as session:
                 for start in self._runner.starts(session, list(self._tests.values())):
                     found += self._piece(session, start)
+                if not self._calls and (said := session.said()):
+                    self._bench.say(
+                        f"recorder: {self._runner.name}: nothing was called; the last that was said:\n{said}"
+                    )
         except Skip as skip:
             self._context.skipped[str(skip)] += 1
         except PrerequisiteError as fault:

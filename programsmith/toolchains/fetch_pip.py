@@ -9,11 +9,8 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import tomllib
 import zipfile
 from collections.abc import Iterator, Sequence
-from configparser import ConfigParser
-from configparser import Error as ConfigError
 from pathlib import Path
 
 from programsmith.errors import InfraError
@@ -21,6 +18,7 @@ from programsmith.payload.verifier.model import FileEntry
 from programsmith.records.outcome import Word
 from programsmith.sandboxes.scratch import scratch
 from programsmith.sources.tree import SourceTree
+from programsmith.toolchains.python_requirements import requirements
 from programsmith.toolchains.recipe import BuildRefusedError, BuildRequest
 from programsmith.toolchains.views import toolchain_version
 
@@ -50,37 +48,6 @@ def _spec_words(line: str, request: BuildRequest) -> list[str]:
             Word.UNBUILDABLE, f"build.fetch: wanted `{' '.join(command)} NAME==VERSION …` without options, got {line!r}"
         )
     return words[len(command) :]
-
-
-def requirements(source: SourceTree) -> Iterator[str]:
-    """What the source declares to need at run time: pyproject.toml, else setup.cfg, else requirements.txt."""
-    text = _text(source, b"pyproject.toml")
-    try:
-        project = tomllib.loads(text).get("project", {})
-    except tomllib.TOMLDecodeError:
-        project = {}
-    if "dependencies" in project:
-        yield from (str(d) for d in project["dependencies"])
-    elif listed := _setup_cfg(_text(source, b"setup.cfg")):
-        yield from listed
-    else:
-        lines = (line.split("#")[0].strip() for line in _text(source, b"requirements.txt").splitlines())
-        yield from (line for line in lines if line)
-
-
-def _text(source: SourceTree, path: bytes) -> str:
-    entry = source.get(path)
-    return entry.content.decode("utf-8", "replace") if entry and entry.kind == "file" else ""
-
-
-def _setup_cfg(text: str) -> list[str]:
-    parser = ConfigParser(interpolation=None)
-    try:
-        parser.read_string(text)
-    except ConfigError:
-        return []
-    listed = parser.get("options", "install_requires", fallback="")
-    return [line.strip() for line in listed.splitlines() if line.strip()]
 
 
 def _download(wanted: Sequence[str], request: BuildRequest) -> tuple[FileEntry, ...]:

@@ -198,6 +198,7 @@ class Recorded:
     cases: list[MinedCase]
     skipped: dict[str, int]
     capture: Capture
+    said: list[str]
 
     def replayed(self) -> dict[str, list[MinedCase]]:
         """Cases by whether the oracle, alone, answers as in the suite."""
@@ -245,7 +246,9 @@ def record(files: dict[str, bytes], language: str, scratch: Path, **rule: object
         tool=asked.entry.tool, program=built.program, language=language, exec_allowed=("/usr/bin/sh",), recipe=(),
         subcommands=(), options=(), version="", fingerprint="",
     )  # fmt: skip
+    said: list[str] = []
     bench = Bench(
+        say=said.append,
         request=asked,
         facts=facts,
         oracle=oracle,
@@ -257,4 +260,4 @@ def record(files: dict[str, bytes], language: str, scratch: Path, **rule: object
     cases = list(Recorder().mine(tree, context))
     launcher = open_launcher(run_view(asked.toolchain, facts.exec_allowed))
     capture = Capture(launcher, facts, oracle, Limits(**RULES["limits"]["capture"]))
-    return Recorded(cases, {k: v for k, v in context.skipped.items() if v}, capture)
+    return Recorded(cases, {k: v for k, v in context.skipped.items() if v}, capture, said)

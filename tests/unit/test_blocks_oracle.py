@@ -108,3 +108,33 @@ def test_a_program_that_does_not_start_where_cases_run_is_unbuildable(run):
     outcome, _ = run({**FILES, "Makefile": makefile + install}, {})
     assert outcome.word == "unbuildable"
     assert "does not start where cases run" in outcome.reason
+
+
+def saying(words: str, code: int) -> dict[str, bytes]:
+    """The source, of a program that says the words whatever it is asked."""
+    text = words.encode().replace(b'"', b'\\"').replace(b"\n", b"\\n")
+    main = b'int main(void) { fputs("%s\\n", stderr); return %d; }\n' % (text, code)
+    return {**FILES, "toy.c": b"#include <stdio.h>\n" + main}
+
+
+MISSING = [
+    "Traceback (most recent call last):\n  File\nModuleNotFoundError: No module named 'words'",
+    "Traceback:\nImportError: libwords.so.0: cannot open shared object file: No such file or directory",
+    "node:internal\n  throw err;\nError: Cannot find module 'words'\nRequire stack:",
+    'Exception in thread "main" java.lang.NoClassDefFoundError: org/words/Words',
+]
+
+
+@pytest.mark.parametrize("said", MISSING)
+def test_a_program_that_misses_what_it_needs_is_unbuildable_and_no_oracle(run, said):
+    """Its every case would be one and the same failure."""
+    outcome, _ = run(saying(said, 1), {})
+    assert outcome.word == "unbuildable"
+    assert "misses a part of it" in outcome.reason
+    assert "build.fetch" in outcome.reason
+    assert "words" in outcome.evidence["stderr"]
+
+
+@pytest.mark.parametrize("said", MISSING)
+def test_a_program_may_say_such_words_where_it_works(run, said):
+    assert run(saying(said, 0), {})[0].word == "pass"

@@ -145,3 +145,14 @@ def test_of_a_test_that_makes_many_calls_some_become_cases(tmp_path):
         groups = Counter(m.group for m in open_one.found.cases)
         assert groups == {"tests/many.bats:many": 4, "tests/many.bats:few": 1}
         assert open_one.found.skipped["many_calls"] == 5
+
+
+def test_a_suite_that_calls_nothing_tells_its_last_words(tmp_path):
+    """A person who reads the log sees why: most often the suite lacks something."""
+    files = {name: SHOW[name] for name in ("show.c", "Makefile")}
+    files["tests/test_show.sh"] = b"#!/bin/sh\nprintf 'words: not \\033[2J found\\n' >&2\nexit 1\nexec ./show a\n"
+    with recorded(files, "c", tmp_path) as open_one:
+        told = [line for line in open_one.found.said if line.startswith("recorder: scripts: nothing was called")]
+        assert told[0].endswith("words: not \\x1b[2J found")
+        assert told[0].replace("\n", "").isprintable()
+        assert open_one.found.cases == []

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self
 
-from programsmith.errors import InfraError, InputError
+from programsmith.errors import InfraError, InputError, plain
 from programsmith.miners.base import Bench, Skip
 from programsmith.miners.recording.box import Box
 from programsmith.miners.recording.log import Call, read_call
@@ -36,6 +36,7 @@ SOURCE = f"{WORKSPACE}/source"
 HOME = f"{WORKSPACE}/home"
 ROOTS = Roots(source=SOURCE.encode(), home=HOME.encode(), temporary=(b"/build/tmp", b"/tmp"), own=PLACE.encode())
 LOG = f"{PLACE}/log"
+_SAID = 1500  # bytes of it that are told
 _DEPTH = 32
 _SUITE_PATH = f"{SEARCHED}:/build/tools:/usr/bin:/bin"
 
@@ -137,6 +138,11 @@ class Session:
         """What a command of the suite prints; nothing where it fails. Raises Skip, InfraError."""
         done = self._start(f'cd "$1" && shift && exec "$@" 2>>{LOG}', words, cwd, cpu_seconds)
         return done.stdout if done.exit_code == 0 else b""
+
+    def said(self) -> str:
+        """The last lines that the suite's commands wrote, as printable text: why a suite called nothing."""
+        told = self.ask(("tail", "-c", str(_SAID), LOG))
+        return plain(told.decode("ascii", "backslashreplace").strip())
 
     def _start(self, script: str, words: Sequence[str], cwd: str, cpu_seconds: float | None) -> Result:
         limits = self._box.limits_of(cpu_seconds)

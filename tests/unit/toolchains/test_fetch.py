@@ -10,7 +10,7 @@ import pytest
 from programsmith.errors import InfraError
 from programsmith.toolchains.build import build_source
 from programsmith.toolchains.fetch import CLIENTS, fetch
-from programsmith.toolchains.fetch_pip import requirements
+from programsmith.toolchains.python_requirements import requirements, requirements_of_tests
 from programsmith.toolchains.recipe import BuildRefusedError
 
 
@@ -92,6 +92,54 @@ def test_requirements_are_read_from_the_first_file_that_states_them(kit):
     assert list(requirements(kit.tree({"setup.cfg": cfg, "requirements.txt": b"other\n"}))) == ["words>=1", "more"]
     assert list(requirements(kit.tree({"requirements.txt": plain}))) == ["words==1.0"]
     assert list(requirements(kit.tree({"pyproject.toml": b"[broken"}))) == []
+
+
+def test_a_setup_py_is_read_and_not_run(kit):
+    script = b"from setuptools import setup\nraise SystemExit\nsetup(install_requires=['words>=1', 'more'])\n"
+    assert list(requirements(kit.tree({"setup.py": script, "requirements.txt": b"other\n"}))) == ["words>=1", "more"]
+    assert list(requirements(kit.tree({"setup.py": script.replace(b"['w", b"read() + ['w")}))) == []
+
+
+@pytest.mark.parametrize(
+    ("written", "wanted"),
+    [
+        ('"^1.2.3"', "words>=1.2.3,<2"),
+        ('"^0.2"', "words>=0.2,<0.3"),
+        ('"^0.0.3"', "words>=0.0.3,<0.0.4"),
+        ('"^2"', "words>=2,<3"),
+        ('"~1.2.3"', "words>=1.2.3,<1.3"),
+        ('"~1"', "words>=1,<2"),
+        ('"1.2.*"', "words==1.2.*"),
+        ('"1.2"', "words==1.2"),
+        ('"*"', "words"),
+        ('">=1.2,<3 || >=4, !=4.1"', "words>=4,!=4.1"),
+        ('">=8.4 <10.0"', "words>=8.4,<10.0"),
+        ('{version = "^7.5.0", extras = ["toml"]}', "words[toml]>=7.5.0,<8"),
+        ('{version = "*", python = "<3.11"}', "words; python_full_version < '3.11'"),
+        ('{version = "1", markers = "os_name == \'nt\'"}', "words==1; (os_name == 'nt')"),
+        ('{git = "https://forge.example/words"}', "words @ https://forge.example/words"),
+        ('{version = "1", optional = true}', None),
+    ],
+)
+def test_poetrys_notation_says_what_pips_says(kit, written, wanted):
+    text = f'[tool.poetry.dependencies]\npython = "^3.10"\nwords = {written}\n'
+    assert list(requirements(kit.tree({"pyproject.toml": text.encode()}))) == ([] if wanted is None else [wanted])
+
+
+def test_requirements_of_tests_are_those_that_manifests_and_lists_name_so(kit):
+    text = b"""
+[project.optional-dependencies]
+test = ["one"]
+docs = ["no"]
+[dependency-groups]
+dev = ["two", {include-group = "test"}]
+[tool.poetry.group.testing.dependencies]
+three = "^1"
+[tool.poetry.dev-dependencies]
+four = "*"
+"""
+    found = kit.tree({"pyproject.toml": text, "requirements-dev.txt": b"-r other.txt\nfive  # why\n"})
+    assert list(requirements_of_tests(found)) == ["one", "two", "three>=1,<2", "four", "five"]
 
 
 def test_every_client_that_the_rule_names_has_its_plug(kit):

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -25,6 +24,7 @@ from programsmith.payload.verifier.model import FileEntry
 from programsmith.records.lock import EntryPoint
 from programsmith.sources.tree import SourceTree
 from programsmith.toolchains.fetch import fetch
+from programsmith.toolchains.python_requirements import requirements_of_tests
 from programsmith.toolchains.python_tree import import_root
 from programsmith.toolchains.recipe import BuildRefusedError
 
@@ -33,9 +33,6 @@ _STARTS = re.compile(
     rb"\bsubprocess\b|\bPopen\b|\bos\.(system|popen|spawn|exec)|create_subprocess|script_runner|\bpexpect\b"
 )
 _EVERYWHERE = (b"conftest.py", b"__init__.py")
-_EXTRAS = ("test", "tests", "testing", "dev")
-_LISTS = (b"requirements-test.txt", b"requirements-tests.txt", b"test-requirements.txt", b"tests/requirements.txt",
-          b"requirements-dev.txt", b"requirements_dev.txt", b"dev-requirements.txt")  # fmt: skip
 _PLAIN = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*\s*(\[[A-Za-z0-9,._ -]*\])?\s*([<>=!~][^;@/]*)?$")  # no URL, no path
 _PYTHON = "/usr/bin/python3"
 _NAMES = ("python3", "python")
@@ -55,7 +52,7 @@ class PythonTests:
     """The runner."""
 
     name = "python_tests"
-    in_process = re.compile(rb"\.invoke\(|\bmain\(|\bcli\(|run_cli\(|call_command\(")
+    in_process = re.compile(rb"\.invoke\(|\b_?main\(|\bcli\(|run_cli\(|call_command\(")
 
     def tests(self, source: SourceTree, bench: Bench) -> list[FileEntry]:
         """Files that pytest collects tests from."""
@@ -134,7 +131,7 @@ def _forms(entry: EntryPoint, source: SourceTree) -> list[tuple[str, ...]]:
 
 def _wheels(source: SourceTree, bench: Bench) -> tuple[FileEntry, ...]:
     """Wheels of pytest and of what the source's tests declare, unpacked. Raises Skip `no_pytest`."""
-    stated = [w.replace(" ", "") for w in _declared(source) if _PLAIN.match(w)]
+    stated = [w.replace(" ", "") for w in requirements_of_tests(source) if _PLAIN.match(w)]
     for wanted in (["pytest", *stated], ["pytest"]):
         build = {"fetch": [f"pip download {' '.join(wanted)}"]}
         try:
@@ -144,22 +141,3 @@ def _wheels(source: SourceTree, bench: Bench) -> tuple[FileEntry, ...]:
         except InfraError as fault:
             bench.say(f"recorder: {fault}")
     raise Skip("no_pytest")
-
-
-def _declared(source: SourceTree) -> Iterator[str]:
-    """Requirements of tests that pyproject.toml or a list of requirements states."""
-    file = source.get(b"pyproject.toml")
-    try:
-        told = tomllib.loads(file.content.decode("utf-8", "replace")) if file else {}
-    except tomllib.TOMLDecodeError:
-        told = {}
-    project = told.get("project") or {}
-    tables = [project.get("optional-dependencies") or {}, told.get("dependency-groups") or {}]
-    for table in tables:
-        for name in _EXTRAS:
-            yield from (w for w in table.get(name) or () if isinstance(w, str))
-    for path in _LISTS:
-        listed = source.get(path)
-        for line in listed.content.decode("utf-8", "replace").splitlines() if listed else ():
-            if line.strip() and not line.startswith(("-", "#")):
-                yield line.split("#")[0].strip()
