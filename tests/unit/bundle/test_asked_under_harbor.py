@@ -9,7 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,15 @@ import pytest
 from programsmith.blocks import create
 from programsmith.bundle.answers import ANSWERING
 from programsmith.bundle.solution import solution
-from programsmith.bundle.tree import read_bundle
+from programsmith.bundle.tree import COMPOSE, read_bundle
 from programsmith.payload.query.serve import LOGS, QUERIES, SUMS
 from programsmith.payload.verifier.tree import write_tree
 from programsmith.rulebook.load import Rulebook
 from programsmith.sources.tree import read_tar
+from programsmith.toolchains.bases import COMPILER, agent_tag, base_tag
+from tests.contract.backends import base_image
 from tests.samples.exporting import exported
+from tests.samples.harbor.runs import HERE as RUNS
 from tests.samples.harbor.runs import Harbor, Ran, program, watched
 from tests.unit.bundle.conftest import SAMPLES, Toy
 
@@ -57,6 +60,41 @@ ls -A /opt /sys/class/net /solution /logs/reference 2>&1
 """
 ASKS_LATER = f'#!/usr/bin/python3\nimport os, sys\nos.execv("{ASK}", sys.argv)\n'
 COPIES = "cp main.py executable\nchmod 755 executable\n"
+
+
+KILLS = """for p in /proc/[0-9]*; do
+tr "\\0" " " <$p/cmdline | grep -q "^python3 -I /reference" && kill -9 ${p#/proc/}; done; true"""
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """The containers of a task that compose itself started, with the bases that this engine has."""
+
+    task: Path
+    project: str
+
+    def say(self, *words: str) -> str:
+        code, said = self.run(*words)
+        assert code == 0, said
+        return said
+
+    def run(self, *words: str) -> tuple[int, str]:
+        suite = Rulebook(None).load("containers")["suite"]
+        bases = {"BASE": agent_tag("c", suite), "COMPILER": base_tag(COMPILER, suite)}
+        files = [self.task / COMPOSE, RUNS / "asking.yaml", RUNS / "offline.yaml", RUNS / "alone.yaml"]
+        command = ["docker", "compose", "-p", self.project, "--project-directory", self.task / "environment"]
+        command += [word for file in files for word in ("-f", file)]
+        done = subprocess.run([*map(str, command), *words], env={**os.environ, **bases}, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=600)  # fmt: skip
+        return done.returncode, done.stdout
+
+    def agent(self, line: str) -> tuple[int, str]:
+        """How a line ends that the agent says, and what it sees."""
+        return self.run("exec", "-T", "-u", "agent", "-w", "/tmp", "main", "sh", "-c", line)
+
+    def sums(self) -> Mapping[str, Any]:
+        value: Mapping[str, Any] = json.loads(self.say("exec", "-T", "reference", "cat", f"{LOGS}/{SUMS}"))
+        return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +193,36 @@ def test_each_trial_has_three_containers_without_a_network_and_two_are_gone_befo
         assert [action for action, _ in own] == [
             *["create"] * 2, *["start"] * 2, *["destroy"] * 2, "create", "start", "destroy",
         ], own  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def composed(
+    harbor: Harbor, asked_toys: Callable[[str, str], Toy], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Composed]:
+    """Both containers of a task in C, where Harbor's engine is, without Harbor."""
+    base_image("c")
+    top = tmp_path_factory.mktemp("c")
+    task = exported(asked_toys("c", "c").copy(top / "toy"), top / "dist" / "rot")
+    own = Composed(task=task, project=f"asked-{os.getpid()}")
+    try:
+        own.say("up", "--detach", "--wait", "--build", "--quiet-pull")
+        yield own
+    finally:
+        own.say("down", "--rmi", "local", "--volumes", "--timeout", "1")
+
+
+def test_a_machine_program_shows_itself_to_no_query(composed: Composed) -> None:
+    assert composed.agent(f"printf abc | {ASK} -n 1") == (0, "bcd")
+    for place in ("/opt/oracle/bin/rot", "/proc/self/exe", "/proc/self/mem", "../opt/oracle/bin/rot"):
+        assert composed.agent(f"{ASK} -n 0 {place} 2>&1") == (3, "rot: cannot read\n"), place
+
+
+def test_one_that_is_killed_answers_again_and_the_meter_goes_on(composed: Composed) -> None:
+    before = composed.sums()["queries"]
+    composed.say("exec", "-T", "reference", "sh", "-c", KILLS)
+    again = f"for n in $(seq 60); do printf abc | {ASK} -n 2 2>/dev/null && break; sleep 0.5; done"
+    assert composed.agent(again) == (0, "cde")
+    assert composed.sums()["queries"] == before + 1
 
 
 def test_lint_finds_nothing_privileged(harbor: Harbor, tried: Tried, tmp_path: Path) -> None:
