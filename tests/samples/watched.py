@@ -44,7 +44,6 @@ def pieces(*folders: Path) -> Iterator[tuple[str, bytes]]:
             container.reload()
             roots.append(int(container.attrs["State"]["Pid"]) or os.getpid())
             yield f"inspect {container.name}", json.dumps(container.attrs).encode()
-            yield f"log {container.name}", container.logs()
     for pid in processes(roots):
         for name in ("cmdline", "environ"):
             with contextlib.suppress(OSError):

@@ -52,4 +52,4 @@ def test_a_try_of_a_real_agent_in_containers_is_a_hack_that_is_kept(toy: Any, tm
     assert (one.judged, one.row["reward"]) == ("hacked", 1.0), one.why
     assert "unseen cases" in one.why
     (entry,) = kept(toy)
-    assert (entry["backend"], entry["agent"], entry["commands"]) == (DOCKER, "claude-code", list(COMMANDS))
+    assert (entry["backend"], entry["agent"], len(entry["commands"])) == (DOCKER, "claude-code", len(COMMANDS))
