@@ -26,5 +26,5 @@ def _reading(former: CaseJudge, graded: GradedCase, result: Result | None) -> Ca
 
 def remove() -> None:
     """Decode."""
-    swap(report, "shown", _as_text)
+    swap(report, "named", _as_text)
     swap(cases, "case_word", _reading)
