@@ -21,7 +21,7 @@ from programsmith.bundle.tree import ANSWERS, COMPOSE
 from programsmith.bundle.zipapp import answer_pyz
 from programsmith.goldens.constants import constants
 from programsmith.payload.query.desk import Meter
-from programsmith.payload.query.given import RUN_BYTES, Given, encode_given
+from programsmith.payload.query.given import RUN_BYTES, Given, encode_given, telling
 from programsmith.payload.query.serve import NOTE, PLACES, SEALED
 from programsmith.payload.query.wire import SOCKET
 from programsmith.payload.verifier.model import FileEntry, GradedCase, Limits, canonical
@@ -154,4 +154,5 @@ def given(job: Work, public: Iterable[GradedCase], docs: Iterable[bytes]) -> Giv
         meter=Meter(**rule["query"]),
         shown=(*docs, *shown_sides(cases), *sorted(printed)),
         variables=tuple(name.encode() for name in variables(cases)),
+        known=telling(cases),
     )

@@ -29,6 +29,7 @@ def main() -> None:
     with scratch("answering") as folder:
         original = laid(given, str(Path(folder) / "oracle"), launcher)
         original.require_host()
+        original.require_known(given.known)
         threading.Thread(target=told, args=(f"{place}/ask",), daemon=True).start()
         serve(original, given, f"{place}/ask", logs, ended)
     launcher.close()

@@ -74,9 +74,12 @@ def asked(query: Query, path: str = SOCKET) -> Answer:
             raise RefusedError(f"absent: nobody answers queries here ({fault.strerror})") from fault
         with contextlib.suppress(BrokenPipeError):  # refused before all was sent: the answer says why
             send(connection, body)
-        said = receive(connection, ANSWER_MOST)
+        try:
+            said = receive(connection, ANSWER_MOST)
+        except (WireError, OSError) as fault:
+            raise RefusedError(f"ended: whoever answers queries ended in the middle of it ({fault})") from fault
     if not said:
-        raise RefusedError("absent: whoever answers queries ended")
+        raise RefusedError("ended: whoever answers queries ended")
     return decode_answer(said)
 
 

@@ -8,21 +8,25 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from programsmith.payload.query.desk import Meter
 from programsmith.payload.query.original import Original, Secret, guarded
+from programsmith.payload.verifier.compare import choice
 from programsmith.payload.verifier.environment import ORACLE, case_env
 from programsmith.payload.verifier.launcher import Launcher, Mount, Request
 from programsmith.payload.verifier.model import (
     FileEntry,
+    GradedCase,
     Limits,
     b64,
     canonical,
     decode_file,
+    decode_graded,
     encode_file,
+    encode_graded,
     unb64,
 )
 from programsmith.payload.verifier.tree import write_tree
@@ -30,6 +34,7 @@ from programsmith.payload.verifier.tree import write_tree
 RUN_BYTES, DISTINCT_BYTES = 64, 6
 """A run of the original's own text that no answer shows, as the check of a bundle counts them."""
 _NOT_WRITTEN = 0o555
+_KNOWN = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +42,7 @@ class Given:
     """The original: `program` is its absolute path below /opt/oracle, `tool` the name that it is started by.
 
     `suffixes` mark files that it reads to run. `shown` are texts that an agent has anyway, `variables` names that a
-    query may set.
+    query may set. `known` are cases that an agent has anyway: what answers them otherwise is not the original.
     """
 
     tree: tuple[FileEntry, ...]
@@ -48,6 +53,7 @@ class Given:
     meter: Meter
     shown: tuple[bytes, ...]
     variables: tuple[bytes, ...] = ()
+    known: tuple[GradedCase, ...] = ()
 
 
 def encode_given(given: Given) -> bytes:
@@ -62,6 +68,7 @@ def encode_given(given: Given) -> bytes:
             "meter": asdict(given.meter),
             "shown": [b64(text) for text in given.shown],
             "variables": [b64(name) for name in given.variables],
+            "known": [encode_graded(case) for case in given.known],
         }
     )
 
@@ -78,7 +85,14 @@ def decode_given(raw: bytes) -> Given:
         meter=Meter(**value["meter"]),
         shown=tuple(map(unb64, value["shown"])),
         variables=tuple(map(unb64, value["variables"])),
+        known=tuple(map(decode_graded, value["known"])),
     )
+
+
+def telling(public: Iterable[GradedCase]) -> tuple[GradedCase, ...]:
+    """Of public cases the few smallest that print something and are compared byte by byte."""
+    exact = (one for one in public if choice(one.compare)["stdout"] == "bytes" and one.expected.stdout)
+    return tuple(sorted(exact, key=lambda one: (len(canonical(encode_graded(one))), one.case.id))[:_KNOWN])
 
 
 def laid(given: Given, folder: str, launcher: Launcher) -> Original:

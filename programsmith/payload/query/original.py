@@ -19,7 +19,7 @@ from programsmith.payload.query.wire import ANSWER_MOST, RAN, Answer, Query
 from programsmith.payload.verifier.compare import same_tree
 from programsmith.payload.verifier.launcher import Launcher, Request, Result
 from programsmith.payload.verifier.magic import begins_with_code
-from programsmith.payload.verifier.model import FileEntry
+from programsmith.payload.verifier.model import FileEntry, GradedCase
 
 WITHHELD = b"reference: withheld: standard error shows text of the original itself\n"
 """What stands for a standard error that does, as that of a crash; whether it is empty is what counts of it."""
@@ -33,7 +33,7 @@ _EXECUTED = 0o111
 
 
 class BrokenError(Exception):
-    """This host cannot start the original."""
+    """This host cannot start the original, or not as it was captured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +85,14 @@ class Original:
             if fault is None:
                 return
         raise BrokenError(fault)
+
+    def require_known(self, known: Iterable[GradedCase]) -> None:
+        """Raise BrokenError unless each is answered as it was captured: a program may start and yet not work here."""
+        for one in known:
+            case, wanted = one.case, one.expected
+            got = self._run(Query(argv=case.argv, stdin=case.stdin, files=case.files, env=case.env))
+            if (got.exit_code, got.signal, got.stdout) != (wanted.exit_code, wanted.signal, wanted.stdout):
+                raise BrokenError(f"the original does not answer the public case {one.case.id} here as it was captured")
 
     def _run(self, query: Query) -> Result:
         argv = (*self._base.argv, *query.argv)

@@ -10,6 +10,7 @@ the container is never healthy, and no agent starts.
 from __future__ import annotations
 
 import contextlib
+import glob
 import json
 import os
 import shutil
@@ -42,6 +43,8 @@ def main() -> int:
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: ended.set())
+    for left in glob.glob(f"{SOCKET}*"):  # of a run before this one: nothing is there until somebody answers
+        os.unlink(left)
     try:
         given, config = read(os.path.dirname(os.path.abspath(sys.argv[0])))
         with contextlib.closing(UidLauncher(config)) as launcher:
@@ -49,9 +52,10 @@ def main() -> int:
             shutil.rmtree(ORACLE, ignore_errors=True)
             original = laid(given, ORACLE, launcher)
             original.require_host()
+            original.require_known(given.known)
             serve(original, given, SOCKET, LOGS, ended)
     except (SealError, LauncherError, BrokenError, OSError, ValueError, KeyError, TypeError) as fault:
-        print(f"reference: nobody can be answered here: {fault!r}", file=sys.stderr)
+        print(f"reference: nobody can be answered here: {type(fault).__name__}: {fault}", file=sys.stderr)
         return CANNOT
     return 0
 

@@ -22,13 +22,17 @@ from programsmith.bundle.submissions import NOTE
 from programsmith.bundle.tree import ANSWERS, COMPOSE, agent_side, read_bundle
 from programsmith.bundle.zipapp import ask_pyz
 from programsmith.payload.query.ask import RefusedError, asked
-from programsmith.payload.query.given import Given, decode_given, encode_given
+from programsmith.payload.query.given import Given, decode_given, encode_given, laid
+from programsmith.payload.query.original import BrokenError
 from programsmith.payload.query.search import RunIndex, readings
 from programsmith.payload.query.serve import QUERIES, SUMS
 from programsmith.payload.query.wire import REFUSED, Answer, Query
 from programsmith.payload.verifier.unseal import SECRET_NAME
 from programsmith.rulebook.load import Rulebook
+from programsmith.sandboxes import open_launcher
 from programsmith.sources.tree import read_tar
+from programsmith.toolchains.load import toolchains
+from programsmith.toolchains.views import run_view
 from tests.unit.bundle.benches import Bench
 from tests.unit.bundle.conftest import Toy
 from tests.unit.bundle.spoiled import write
@@ -61,6 +65,24 @@ def test_it_is_given_what_the_host_of_a_trial_is_and_the_limits_of_the_rule(aske
     assert dataclasses.asdict(here.meter) == rule["query"]
     assert dataclasses.asdict(here.limits) == rule["capture"]
     assert decode_given(encode_given(here)) == here
+
+
+def test_who_answers_shows_first_that_it_works_here(asked_toys: Callable[[str, str], Toy], tmp_path: Path) -> None:
+    """An original may start and yet lack what it needs: its failures would pass for the original's own answers."""
+    toy = asked_toys("python", "python")
+    here = opened(toy)
+    assert here.known
+    assert set(here.known) <= set(read_public(toy.bundle))
+    view = run_view(toolchains(Rulebook(None).load("toolchains"))["python"])
+    with contextlib.closing(open_launcher(view)) as launcher:
+        laid(here, str(tmp_path / "whole"), launcher).require_known(here.known)
+        script = [e for e in here.tree if e.path == b"lib/rot.py"]
+        broken = [dataclasses.replace(script[0], content=b"import words\n")]
+        tree = tuple(e for e in here.tree if e.path != b"lib/rot.py") + tuple(broken)
+        other = laid(dataclasses.replace(here, tree=tree), str(tmp_path / "broken"), launcher)
+        other.require_host()
+        with pytest.raises(BrokenError, match="does not answer the public case c"):
+            other.require_known(here.known)
 
 
 def test_no_file_shows_the_original_and_no_agents_side_could(asked_toy: Toy) -> None:
