@@ -31,6 +31,7 @@ from programsmith.toolchains.redact import redacted
 from programsmith.toolchains.views import run_view, toolchain_version
 
 NO_START = 127  # exit code of a loader that misses a library, of a starter that misses an interpreter
+SAID = 200  # bytes of the last words that a reason tells
 # The last words of an interpreter that misses a part of the program, which a loader would have said before it starts.
 MISSES = re.compile(
     rb"^(ModuleNotFoundError: No module named|ImportError: \S+: cannot open shared object file"
@@ -117,8 +118,8 @@ def _open(job: Job, request: BuildRequest, built: Built, open_things: ExitStack)
             _last(result),
         )
     missed = MISSES.search(result.stderr) if result.exit_code else None
-    if missed:
-        said = missed[0].decode("ascii", "backslashreplace")
+    if missed and b"--version" not in missed[0]:  # one that takes any word for the name of something misses nothing
+        said = missed[0][:SAID].decode("ascii", "backslashreplace")
         why = f"{built.program} misses a part of it: {said}; name what it needs in build.fetch"
         raise BuildRefusedError(Word.UNBUILDABLE, why, _last(result))
     return oracle

@@ -29,7 +29,7 @@ def read_toml(content: bytes) -> dict[str, Any]:
     """A TOML table; empty where it cannot be read."""
     try:
         return tomllib.loads(content.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # also a number of more digits than Python reads
         return {}
 
 

@@ -16,8 +16,9 @@ from programsmith.sources.tree import SourceTree
 _GROUPS = ("test", "tests", "testing", "dev")
 _LISTS = (b"requirements-test.txt", b"requirements-tests.txt", b"test-requirements.txt", b"tests/requirements.txt",
           b"requirements-dev.txt", b"requirements_dev.txt", b"dev-requirements.txt")  # fmt: skip
-_BOUND = re.compile(r"([\^~]|[<>=!~]=|[<>]|===|)\s*([0-9A-Za-z.*+!-]+)")
-_ELSEWHERE = ("git", "path", "url", "file")
+_BOUND = re.compile(r"([\^~=]|[<>=!~]=|[<>]|===|) ?([0-9A-Za-z.*+-]{1,64})")
+_TERM = re.compile(r" ?, ?| (?=[\^~<>=!])")
+_ELSEWHERE = ("git", "path", "url", "file", "source")
 
 
 def requirements(source: SourceTree) -> Iterator[str]:
@@ -59,12 +60,17 @@ def _content(source: SourceTree, path: bytes) -> bytes:
 
 
 def _words(found: Any) -> Iterator[str]:
-    yield from (w for w in found if isinstance(w, str)) if isinstance(found, list | tuple) else ()
+    yield from (_spaced(w) for w in found if isinstance(w, str)) if isinstance(found, list | tuple) else ()
 
 
 def _lines(text: str) -> Iterator[str]:
-    lines = (line.split("#")[0].strip() for line in text.splitlines())
+    lines = (_spaced(line.split("#", 1)[0]) for line in text.splitlines())
     yield from (line for line in lines if line)
+
+
+def _spaced(text: str) -> str:
+    """The text with one space for each run of them: no pattern then tries each length of a long one."""
+    return " ".join(text.split())
 
 
 def _of_poetry(found: dict[str, Any]) -> Iterator[str]:
@@ -81,24 +87,35 @@ def _requirement(name: str, told: dict[str, Any]) -> str:
     if elsewhere:
         return f"{name} @ {told[elsewhere]}"
     extras = ",".join(_words(told.get("extras")))
-    wanted = [str(told["python"])] if "python" in told else []
-    markers = [f"python_full_version {op} '{at}'" for terms in wanted for op, at in _bounds(terms)]
-    markers += [f"({told['markers']})"] if "markers" in told else []
-    bounds = ",".join(op + at for op, at in _bounds(str(told.get("version", "*"))))
+    version, python = (str(told.get(key, "*")) for key in ("version", "python"))
+    try:
+        bounds = ",".join(op + at for op, at in _bounds(version))
+        of_python = [] if "|" in python else list(_bounds(python))  # alternatives are no one marker
+    except ValueError:
+        return f"{name} @ {_spaced(version)[:100]}"
+    markers = [
+        f"{'python_full_version' if at.count('.') > 1 else 'python_version'} {op} '{at}'" for op, at in of_python
+    ]
+    markers += [f"({_spaced(str(told['markers']))})"] if "markers" in told else []
     return name + (f"[{extras}]" if extras else "") + bounds + ("; " + " and ".join(markers) if markers else "")
 
 
 def _bounds(terms: str) -> Iterator[tuple[str, str]]:
-    """(operator, version) of each bound; of alternatives the last, which Poetry's users write newest."""
-    for term in re.split(r",|\s+(?=[\^~<>=!])", terms.rsplit("||", 1)[-1]):
+    """(operator, version) of each bound; of alternatives the last, which Poetry's users write newest.
+
+    Raises ValueError on what is none.
+    """
+    for term in _TERM.split(_spaced(terms.rsplit("|", 1)[-1])):
         found = _BOUND.fullmatch(term.strip())
-        if found and found[2] != "*":
+        if not found:
+            raise ValueError(term[:100])
+        if found[2] != "*":
             yield from _bound(found[1], found[2])
 
 
 def _bound(operator: str, version: str) -> Iterator[tuple[str, str]]:
     if operator not in {"^", "~"}:
-        yield operator or "==", version
+        yield "==" if operator in {"", "="} else operator, version
         return
     parts = [int(n) for n in re.findall(r"\d+", version.partition("-")[0])][:3] or [0]
     kept = min(len(parts), 2) if operator == "~" else next((i + 1 for i, n in enumerate(parts) if n), len(parts))

@@ -10,6 +10,7 @@ import pytest
 from programsmith.errors import InfraError
 from programsmith.toolchains.build import build_source
 from programsmith.toolchains.fetch import CLIENTS, fetch
+from programsmith.toolchains.fetch_pip import PLAIN
 from programsmith.toolchains.python_requirements import requirements, requirements_of_tests
 from programsmith.toolchains.recipe import BuildRefusedError
 
@@ -115,15 +116,35 @@ def test_a_setup_py_is_read_and_not_run(kit):
         ('">=1.2,<3 || >=4, !=4.1"', "words>=4,!=4.1"),
         ('">=8.4 <10.0"', "words>=8.4,<10.0"),
         ('{version = "^7.5.0", extras = ["toml"]}', "words[toml]>=7.5.0,<8"),
-        ('{version = "*", python = "<3.11"}', "words; python_full_version < '3.11'"),
+        ('{version = "*", python = "<3.11"}', "words; python_version < '3.11'"),
         ('{version = "1", markers = "os_name == \'nt\'"}', "words==1; (os_name == 'nt')"),
         ('{git = "https://forge.example/words"}', "words @ https://forge.example/words"),
         ('{version = "1", optional = true}', None),
+        ('"=1.2"', "words==1.2"),
+        ('{version = "1", python = "3.11"}', "words==1; python_version == '3.11'"),
+        ('{version = "1", python = ">=3.9.1 || 2.7"}', "words==1"),
+        ('{version = "1", source = "own"}', "words @ own"),
+        ('"^1!2.0"', "words @ ^1!2.0"),
+        pytest.param('"^' + "9" * 5000 + '"', "words @ ^" + "9" * 99, id="digits"),
+        pytest.param('">=1' + " " * 200_000 + '<2"', "words>=1,<2", id="spaces"),
     ],
 )
 def test_poetrys_notation_says_what_pips_says(kit, written, wanted):
     text = f'[tool.poetry.dependencies]\npython = "^3.10"\nwords = {written}\n'
     assert list(requirements(kit.tree({"pyproject.toml": text.encode()}))) == ([] if wanted is None else [wanted])
+
+
+def test_what_no_reader_reads_states_nothing(kit):
+    assert list(requirements(kit.tree({"pyproject.toml": b"a = " + b"9" * 10_000}))) == []
+
+
+@pytest.mark.parametrize("manifest", ["requirements.txt", "setup.cfg"])
+def test_a_long_run_of_spaces_costs_no_time(kit, manifest):
+    line = b"words" + b" " * 500_000 + b">= 1"
+    content = b"[options]\ninstall_requires =\n  " + line + b"\n" if manifest == "setup.cfg" else line
+    (found,) = requirements(kit.tree({manifest: content}))
+    assert found == "words >= 1"
+    assert PLAIN.match(found)
 
 
 def test_requirements_of_tests_are_those_that_manifests_and_lists_name_so(kit):
