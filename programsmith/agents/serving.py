@@ -82,7 +82,7 @@ def fate(
     Raises InfraError where it is none: an agent whose model said nothing did not try, whatever kept it from that.
     """
     failures, last = Failures(rule), account.last
-    if last == CALLED_OFF or failures.trial(last) == "stop":
+    if (last == CALLED_OFF and stop is Stop.WALL) or failures.trial(last) == "stop":
         last = account.told if failures.trial(account.told) == "infra" else last
     became = failures.trial(last)
     if unreached is not None and unreached >= account.at and became != "stop":

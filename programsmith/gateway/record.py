@@ -178,7 +178,10 @@ def account(path: Path) -> Account:
             case Opened():
                 opened[event.id] = event
             case Closed():
-                closed[event.id], last, at = event, event.end, event.at
+                closed[event.id] = event
+                if event.end == ANSWERED and event.usage is Usage.NONE:  # it counted tokens: no model was asked
+                    continue
+                last, at = event.end, event.at
                 told = told if event.end == CALLED_OFF else event
             case Declined():
                 last, at = (event.why, event.at) if event.why in ENDING else (last, at)

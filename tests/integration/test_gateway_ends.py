@@ -138,6 +138,16 @@ def test_a_call_is_closed_before_the_client_reads_the_last_event(protocol: str, 
         assert last in kept.read_bytes()
 
 
+def test_a_count_of_tokens_hides_no_failure_before_it() -> None:
+    """Nobody's model is asked by it, so it says nothing of how the agent fared."""
+    slow = Turn(status=429, error={"error": {"type": "rate_limit_error", "message": "m"}})
+    with provider(slow, slow, slow, Turn()) as far, running(far.address) as made:
+        assert ask(made, "/v1/messages", message())[0] == 429
+        counted = {name: value for name, value in message().items() if name != "max_tokens"}
+        assert ask(made, "/v1/messages/count_tokens", counted)[0] == 200
+        assert (len(far.asked), made.account().last, made.account().told) == (4, "rate_limit", "rate_limit")
+
+
 def test_an_answer_that_tells_no_tokens_costs_its_bound() -> None:
     with provider(Turn(silent=True)) as far, running(far.address) as made:
         assert ask(made, *HELLO["anthropic"])[0] == 200

@@ -60,6 +60,12 @@ def test_what_ran_out_over_failures_is_no_trial(last: str, becomes: Stop) -> Non
     assert fault.value.again
 
 
+@pytest.mark.parametrize("stop", [Stop.DONE, Stop.LIMIT, Stop.CRASHED])
+def test_an_agent_that_calls_off_its_last_call_itself_did_not_run_out_of_time(stop: Stop) -> None:
+    account = Account(calls=5, last="cancelled", told="refusal", ends={"ok": 2, "refusal": 1})
+    assert fate(account, BOOK.load("failures"), stop) is stop
+
+
 def test_a_harness_speaks_what_its_models_provider_does() -> None:
     rows, models = BOOK.load("agents")["agents"], BOOK.load("models")
     mini = rows["mini-swe-agent"]
