@@ -36,7 +36,7 @@ def tree_of(folder: Path, *, foreign: bool = False) -> Iterator[FileEntry]:
     with hostile.opened(folder, ()) as top:
         outside = hostile.linked_outside(top) if foreign else ()
         for entry in hostile.read_tree(top, max_files=_SHOWN_FILES, max_bytes=_SHOWN_BYTES, cut=foreign):
-            if foreign and len(entry.path) > LONGEST + NAME_MOST:
+            if foreign and len(entry.path) > LONGEST + 1 + NAME_MOST:
                 continue
             if entry.kind != "special" and entry.path not in outside:
                 yield entry
