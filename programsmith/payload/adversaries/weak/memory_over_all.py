@@ -19,7 +19,7 @@ def _unlimited(former: Callable[[Group, int, int], None], group: Group, _memory:
 
 
 def _unwatched(former: Callable[..., Order], *given: Any) -> Order:
-    return dataclasses.replace(former(*given), memory=_NO_LIMIT)
+    return dataclasses.replace(former(*given), memory=_NO_LIMIT, shared=_NO_LIMIT)
 
 
 def remove() -> None:
