@@ -57,7 +57,7 @@ def test_links_of_a_program_are_followed_and_shown(tmp_path: Path) -> None:
     (tmp_path / "tool").symlink_to("real")
     root = list_root([str(tmp_path / "tool")], ())
     assert "/usr/bin/tool" in root.entries
-    assert root.executables & {"/usr/local/bin/tool", "/usr/local/bin/real"}
+    assert {os.path.basename(path) for path in root.executables} & {"tool", "real"}
 
 
 def test_a_script_brings_its_interpreter(tmp_path: Path) -> None:
