@@ -21,6 +21,7 @@ from programsmith.rulebook.load import Rulebook
 from programsmith.store.ledger import Kind, Ledger
 from tests.samples.conversation import Conversation, conversation
 from tests.samples.gateways import KEYS, rules
+from tests.samples.otherwise import EDITS
 from tests.samples.rot_project import ROOT, lay, lay_solvers, rule
 from tests.samples.sly import COMMANDS
 from tests.samples.tried import Tried
@@ -41,7 +42,6 @@ rollouts: [{{agent: scripted, script: solvers/solver.py, trials: 1}}]
 probe: {{adversaries: [stale_executable, reward_from_run], model: {MODEL}}}
 revisions: {{max: 0}}
 """
-SOUND, LEAKS = "    yield _file(PUBLIC, encode_cases(given.public))", "encode_cases((*given.public, *given.held_out))"
 WATCHES = "one_policy"
 """The static check that sees the leak; a task that lacks what stops an adversary gets no further where it runs."""
 TRY = "r0/trials/adversary/claude-code-anthropic-claude-haiku-4-5/0"
@@ -88,7 +88,7 @@ def attacked(project: Tried) -> Conversation:
 def test_a_weak_task_is_beaten_by_a_models_adversary_then_by_what_is_kept_of_it_and_a_sound_one_by_neither(
     project: Tried,
 ) -> None:
-    project.program(SOUND, SOUND.replace("encode_cases(given.public)", LEAKS), "render.py", "bundle")
+    project.program(EDITS["a_bundle_that_shows_all_cases"])
     far = attacked(project)
     found = probe(project)
     assert (found["outcome"], found["not_s"], found["counts"]) == ("hacked", 0, {"scripted": "0/2", "model": "1/1"})

@@ -6,6 +6,7 @@ is killed, has no room or no memory, just as the first container of a verifier r
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import shutil
@@ -21,6 +22,7 @@ import pytest
 from programsmith.toolchains.bases import agent_tag, base_tag
 from tests.contract.backends import base_image
 from tests.integration.own_engine import ROOM, OwnEngine, own_engine
+from tests.samples.otherwise import EDITS
 from tests.samples.rot_project import ROOT, lay, lay_solvers, rule
 
 pytestmark = pytest.mark.filterwarnings(  # the engine's client leaves sockets to the collector where an engine dies
@@ -40,11 +42,6 @@ probe: {{adversaries: [stale_executable, reward_from_run]}}
 revisions: {{max: 0}}
 sandbox: SANDBOX
 """
-GRADED = "    waived, policy, refused = _held_to(received, tests)\n"
-SPOILT = """    if os.path.exists(bytes.fromhex("PLACE")):
-        with open(bytes.fromhex("PLACE"), encoding="ascii") as line:
-            exec(line.read())
-"""  # in digits: a bundle with a path of its host would not pass
 
 
 class Project:
@@ -105,10 +102,11 @@ def embedded(tmp_path_factory: pytest.TempPathFactory) -> Project:
     root = tmp_path_factory.mktemp("ends")
     for name in ("programsmith", "rules"):
         shutil.copytree(ROOT / name, root / "other" / name, ignore=shutil.ignore_patterns("*.pyc"))
-    path = root / "other" / "programsmith" / "payload" / "verifier" / "grade.py"
-    text = path.read_text()
-    assert text.count(GRADED) == 1
-    path.write_text(text.replace(GRADED, SPOILT.replace("PLACE", bytes(root / "spoilt").hex()) + GRADED))
+    graded = EDITS["a_verifier_that_ends"]
+    spoilt = graded.new.replace(
+        "PLACE", bytes(root / "spoilt").hex()
+    )  # a bundle with a path of its host would not pass
+    dataclasses.replace(graded, new=spoilt).apply(root / "other")
     project = Project(root, "bubblewrap", PYTHONPATH=str(root / "other"))
     assert project.build() == 0, project.said
     return project

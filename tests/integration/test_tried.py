@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.samples.otherwise import EDITS
 from tests.samples.rot_project import ROOT, lay, lay_solvers, rule
 from tests.samples.tried import Tried
 
@@ -24,7 +25,6 @@ probe: {adversaries: [stale_executable, reward_from_run]}
 revisions: {max: 0}
 """
 TRIAL, GRADE = "r0:b0:trial:scripted:solver:", "r0:b0:grade:scripted:solver:"
-EMPTIED = "    reading.entries = [e for e in reading.entries if not _is_at_or_below(e, output)]\n"
 
 
 @pytest.fixture(scope="module")
@@ -67,14 +67,9 @@ def test_a_task_that_is_too_easy_for_its_band_is_shelved_as_easy_at_no_cost(trie
     assert not (tried.root / "dist" / "rot").exists()
 
 
-@pytest.mark.parametrize(
-    ("line", "name"),
-    [("class BundleError(Exception):", "grade.py"), ("def comparator(", "compare.py")],  # the agent's runner has one
-)
-def test_another_verifier_grades_every_recorded_artifact_again_and_buys_none(
-    tried: Tried, line: str, name: str
-) -> None:
-    tried.program(line, f"# another one\n{line}", name)
+@pytest.mark.parametrize("edit", ["a_grader_of_other_code", "a_comparator_of_other_code"])  # the agent's runner has one
+def test_another_verifier_grades_every_recorded_artifact_again_and_buys_none(tried: Tried, edit: str) -> None:
+    tried.program(EDITS[edit])
     ran = tried.build()
     assert {f"{GRADE}{n}" for n in range(6)} < ran
     assert tried.restored() == {f"{TRIAL}{n}" for n in range(6)}
@@ -88,7 +83,7 @@ def test_a_lost_cache_comes_back_from_the_store_and_buys_none(tried: Tried) -> N
 
 
 def test_a_verifier_that_lost_a_defence_does_not_ship_even_where_no_check_looks_for_it(tried: Tried) -> None:
-    tried.program(EMPTIED, "", "receive.py")
+    tried.program(EDITS["a_verifier_that_leaves_stale_output"])
     assert "r0:static" in tried.build()
     assert tried.answer == (1, "drop")
     checks = tried.record("r0/static")["evidence"]["checks"]

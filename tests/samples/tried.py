@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tests.samples.edits import Edit
 from tests.samples.rot_project import ROOT
 
 
@@ -58,11 +59,9 @@ class Tried:
         assert old in path.read_text()
         path.write_text(path.read_text().replace(old, new))
 
-    def program(self, old: str, new: str, name: str, folder: str = "payload/verifier") -> None:
-        """Let a program like this one build, in which one file, of the verifier or of a folder, says something else."""
+    def program(self, edit: Edit) -> None:
+        """Let a program like this one build, in which one file says something else."""
         self.package = self.root / "other"
         shutil.copytree(ROOT / "programsmith", self.package / "programsmith", ignore=shutil.ignore_patterns("*.pyc"))
         shutil.copytree(ROOT / "rules", self.package / "rules")
-        path = self.package / "programsmith" / folder / name
-        assert path.read_text().count(old) == 1
-        path.write_text(path.read_text().replace(old, new))
+        edit.apply(self.package)
