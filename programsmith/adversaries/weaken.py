@@ -7,12 +7,16 @@ of the bundle, and static tells both from the bundle that create wrote.
 
 from __future__ import annotations
 
+import functools
+import importlib.util
 import io
+import marshal
 import shutil
 import tomllib
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 
 from programsmith.adversaries.history import history
@@ -30,6 +34,7 @@ WEAK = "programsmith/payload/adversaries/weak"
 HELPERS = frozenset({"__init__", "place", "network", "swap", "loose"})
 UNSHIPPED = ("plain.py", "landlock.py")  # of the public runner; weaknesses use them
 FIXED_TIME = (1980, 1, 1, 0, 0, 0)
+UNCHECKED = (1).to_bytes(4, "little")  # of a compiled module: its source is never compared
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,11 +82,20 @@ def weak_program(verifier: bytes, defence: str) -> bytes:
 
 
 def _zip(held: Mapping[str, bytes]) -> bytes:
+    """A zip application with its modules compiled beside their sources: each is started a few times, and no more."""
+    ready = {f"{name}c": _compiled(name, source) for name, source in held.items() if name.endswith(".py")}
     raw = io.BytesIO()
     with zipfile.ZipFile(raw, "w") as archive:
-        for name in sorted(held):
-            archive.writestr(zipfile.ZipInfo(name, FIXED_TIME), held[name])
+        for name, content in sorted({**held, **ready}.items()):
+            archive.writestr(zipfile.ZipInfo(name, FIXED_TIME), content)
     return raw.getvalue()
+
+
+@functools.cache
+def _compiled(name: str, source: bytes) -> bytes:
+    """What this Python makes of a module; another one, as in a container, takes the source."""
+    code = compile(source, name, "exec", dont_inherit=True)
+    return MAGIC_NUMBER + UNCHECKED + importlib.util.source_hash(source) + marshal.dumps(code)
 
 
 def _lay(folder: Path, files: Iterable[FileEntry]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import os
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -29,43 +30,55 @@ class Package:
 
     def modules(self, module: str) -> dict[str, str]:
         """Name to SHA-256 of every module in the import closure of `module`."""
-        return {name: _scan(path, _stamp(path))[0] for name, path in sorted(self.closure(module).items())}
+        return {name: _scan(path, _stamp(path))[0] for name, path in sorted(self._reached(module).items())}
 
     def closure(self, module: str) -> dict[str, Path]:
         """Modules of this package that importing `module` can reach, with their files. Raises ModuleNotFoundError."""
-        if self._file(module) is None:
+        return {name: Path(path) for name, path in self._reached(module).items()}
+
+    def _reached(self, module: str) -> dict[str, str]:
+        files = self._files()
+        if module not in files:
             raise ModuleNotFoundError(module)
-        found: dict[str, Path] = {}
+        found: dict[str, str] = {}
         waiting = [module]
         while waiting:
             name = waiting.pop()
-            path = self._file(name)
-            if path is None or name in found:
+            if name in found or name not in files:
                 continue
-            found[name] = path
-            waiting += [name.rpartition(".")[0], *_scan(path, _stamp(path))[1]]
+            found[name] = files[name]
+            waiting += [name.rpartition(".")[0], *_scan(files[name], _stamp(files[name]))[1]]
         return found
 
-    def _file(self, module: str) -> Path | None:
-        first, _, rest = module.partition(".")
-        if first != self.name:
-            return None
-        base = self.folder.joinpath(*rest.split(".")) if rest else self.folder
-        choices = (base / "__init__.py", base.with_name(base.name + ".py"))
-        return next((c for c in choices if c.is_file()), None)
+    def _files(self) -> dict[str, str]:
+        """Name to file of every module that there is now; a folder's own module goes before a file of its name."""
+        found: dict[str, str] = {}
+        for place, folders, names in os.walk(self.folder):
+            folders[:] = [name for name in folders if name.isidentifier()]
+            inside = ".".join((self.name, *Path(place).relative_to(self.folder).parts))
+            for name in names:
+                stem, dot, suffix = name.partition(".")
+                if dot + suffix != ".py":
+                    continue
+                if stem == "__init__":
+                    found[inside] = f"{place}/{name}"
+                else:
+                    found.setdefault(f"{inside}.{stem}", f"{place}/{name}")
+        return found
 
 
-def _stamp(path: Path) -> tuple[int, int, int]:
-    at = path.stat()
+def _stamp(path: str) -> tuple[int, int, int]:
+    at = os.stat(path)
     return at.st_mtime_ns, at.st_ctime_ns, at.st_size
 
 
 @lru_cache(maxsize=4096)
-def _scan(path: Path, stamp: tuple[int, int, int]) -> tuple[str, tuple[str, ...]]:
+def _scan(path: str, stamp: tuple[int, int, int]) -> tuple[str, tuple[str, ...]]:
     """SHA-256 of a source and every name that it imports; `stamp` makes an edited file a new question."""
     del stamp
-    source = path.read_bytes()
-    return hashlib.sha256(source).hexdigest(), tuple(_imported(ast.parse(source, str(path))))
+    with open(path, "rb") as file:
+        source = file.read()
+    return hashlib.sha256(source).hexdigest(), tuple(_imported(ast.parse(source, path)))
 
 
 def _imported(tree: ast.Module) -> Iterator[str]:

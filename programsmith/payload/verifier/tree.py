@@ -13,6 +13,7 @@ import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Self
 
 from programsmith.payload.verifier.model import FileEntry
 
@@ -160,6 +161,34 @@ def _beneath(top: int, path: bytes) -> Iterator[int]:
         yield fd
 
 
+class _Last:
+    """The directory below `top` that was opened last, kept open: in order, most entries have the one before's."""
+
+    def __init__(self, top: int) -> None:
+        self._top = top
+        self._path = b""
+        self._fd = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        self._close()
+
+    def folder(self, path: bytes) -> int:
+        """A descriptor of `path`, good until the next call."""
+        if self._fd < 0 or path != self._path:
+            self._close()
+            with _beneath(self._top, path) as fd:
+                self._fd, self._path = os.dup(fd), path
+        return self._fd
+
+    def _close(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+
+
 def write_tree(root: str, entries: Iterable[FileEntry]) -> None:
     """Write entries below the new folder `root`, for reading by everyone: directories, then files, links last.
 
@@ -169,7 +198,7 @@ def write_tree(root: str, entries: Iterable[FileEntry]) -> None:
     os.chmod(root, _FOR_ALL)
     ordered = sorted(entries, key=lambda e: (("dir", "file", "link").index(e.kind), e.path))
     made = {b""}
-    with _opened(os.open(root, os.O_RDONLY | os.O_DIRECTORY | _BENEATH)) as top:
+    with _opened(os.open(root, os.O_RDONLY | os.O_DIRECTORY | _BENEATH)) as top, _Last(top) as last:
         for entry in ordered:
             parts = entry.path.split(b"/")
             if not all(parts) or {b".", b".."} & set(parts):
@@ -178,8 +207,7 @@ def write_tree(root: str, entries: Iterable[FileEntry]) -> None:
             if above not in made:
                 _make_folders(top, above, made)
             if entry.kind != "dir":
-                with _beneath(top, above) as fd:
-                    _write_entry(fd, parts[-1], entry)
+                _write_entry(last.folder(above), parts[-1], entry)
 
 
 def _make_folders(top: int, path: bytes, made: set[bytes]) -> None:
