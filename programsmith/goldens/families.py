@@ -53,11 +53,17 @@ def family_of(case: Case, facts: OracleFacts) -> str:
 def asked_families(rows: Iterable[Mapping[str, Any]], facts: OracleFacts) -> tuple[str, ...]:
     """Families of the queries that the oracle answered, of the rows of a trial's queries.jsonl.
 
-    No case is in one of a longer name than NAME_MOST, and whoever asks makes up what names it.
+    No case is in one of a longer name than NAME_MOST, and whoever asks makes up what names it. A row whose words were
+    cut tells no family.
     """
-    words = (map(base64.b64decode, row["argv"]) for row in rows if row.get("word") == RAN)
-    found = {family_of(Case(argv=tuple(argv)), facts) for argv in words}
+    whole = (row["argv"] for row in rows if row.get("word") == RAN and not _is_cut(row))
+    found = {family_of(Case(argv=tuple(map(base64.b64decode, argv))), facts) for argv in whole}
     return tuple(sorted(family for family in found if len(family) <= NAME_MOST))
+
+
+def _is_cut(row: Mapping[str, Any]) -> bool:
+    """Whether the row holds fewer words than were asked: what names the family may be among the others."""
+    return bool(row.get("cut", {}).get("words", 0) > len(row["argv"]))
 
 
 def _options(word: bytes, known: set[bytes]) -> Iterable[bytes]:
