@@ -37,7 +37,16 @@ def prefix(kind: str) -> str:
     """What the name of a thing of this process begins with. `kind` is a word, after a dot where the name is hidden."""
     hidden = "." if kind.startswith(".") else ""
     pid = os.getpid()
-    return f"{hidden}programsmith-{kind.removeprefix('.')}-{place()[:DIGITS]}{boot()[:DIGITS]}-{pid}-{began(pid)}-"
+    return f"{hidden}programsmith-{kind.removeprefix('.')}-{place()[:DIGITS]}{boot()[:DIGITS]}-{pid}-{_own_began(pid)}-"
+
+
+@cache
+def _own_began(pid: int) -> int:
+    """When this process began, which the kernel takes milliseconds to tell."""
+    return began(pid)
+
+
+os.register_at_fork(after_in_child=_own_began.cache_clear)  # a number that an ancestor had may be given again
 
 
 def is_orphan(name: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ import pytest
 from programsmith.payload.verifier import seccomp
 from programsmith.payload.verifier.bwrap import BwrapLauncher
 from programsmith.payload.verifier.launcher import LauncherError, View
+from programsmith.payload.verifier.launchers import bubblewrap
 from programsmith.sandboxes.config import launcher_config
+from programsmith.sandboxes.view import list_view
 from tests.contract.launches import EXITS, OVER_BWRAP, below, case, killed, launched, proves_nothing, script
 
 
@@ -85,3 +88,13 @@ def test_without_groups_what_a_launch_left_is_read_though_bwrap_holds_its_stream
         launcher.close()
     assert (result.fault, result.limits_hit) == (None, frozenset())
     assert [len(e.content) for e in result.files or ()] == [more_than_a_pipe_takes]
+
+
+@pytest.mark.parametrize("programs", [["python3", "cat"], ["cat"]])
+def test_isolation_is_proven_in_the_view_of_the_cases_where_that_starts_python(programs: list[str]) -> None:
+    config = launcher_config(list_view(programs=programs))
+    proven_in = {tuple(mount) for mount in config["probe"]["view"]["mounts"]}
+    own = {tuple(mount) for mount in config["view"]["mounts"]}
+    assert (proven_in == own) == ("python3" in programs)
+    with contextlib.closing(bubblewrap(config)) as launcher:
+        assert launcher.probe()

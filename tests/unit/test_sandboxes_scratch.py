@@ -110,3 +110,19 @@ def test_a_number_that_came_again_is_no_owner() -> None:
     assert is_orphan(prefix("test").replace(f"-{start}-", f"-{int(start) + 1}-") + "x")
     assert is_orphan(prefix("test").replace(boot()[:8], "0" * 8) + "x")
     assert len(prefix("test")) < 64
+
+
+def test_a_fork_names_what_it_makes_by_itself() -> None:
+    assert not is_orphan(prefix("test"))
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        os.write(writing, prefix("test").encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    name = os.read(reading, 4096).decode()
+    for end in (reading, writing):
+        os.close(end)
+    assert f"-{child}-" in name
+    assert is_orphan(name)
+    assert not is_orphan(prefix("test"))

@@ -24,7 +24,9 @@ def main(program: str) -> None:
     """Serve until the input ends."""
     sys.path.insert(0, program)
     from programsmith.payload.verifier.__main__ import main as verify
+    from programsmith.payload.verifier.__main__ import warm
 
+    warm()
     for line in sys.stdin.buffer:
         child = os.fork()
         if not child:

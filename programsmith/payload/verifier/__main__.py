@@ -22,9 +22,16 @@ from programsmith.payload.verifier.grade import BundleError, Tests, grade, read_
 from programsmith.payload.verifier.launcher import LauncherError
 from programsmith.payload.verifier.launchers import Launchers, opened
 from programsmith.payload.verifier.report import Report, infra, write
-from programsmith.payload.verifier.unseal import SealError, refuse_dumps, take_secret
+from programsmith.payload.verifier.seccomp import filters
+from programsmith.payload.verifier.unseal import SealError, libraries, refuse_dumps, take_secret
 
 AGENT_MARK = "/app/check"  # the public runner lies in an agent's container and nowhere else
+
+
+def warm() -> None:
+    """Do what every run does alike, for runs that are forks of this process."""
+    libraries()
+    filters()
 
 
 def main(words: Sequence[str] | None = None) -> int:

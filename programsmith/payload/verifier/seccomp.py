@@ -290,3 +290,8 @@ def assemble(
     answers |= _traced(column) if traced else {}
     code += _linked(_search(_intervals(answers), _CALLS))
     return b"".join(struct.pack("<HBBI", *step) for step in code)
+
+
+def filters() -> tuple[bytes, bytes, bytes]:
+    """That of a case, that of a case whose program is a script, that of a sandbox."""
+    return assemble(families=CASE_FAMILIES), assemble(families=CASE_FAMILIES, makes_code=False), assemble()

@@ -12,6 +12,7 @@ import json
 import os
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib import import_module
 
 from programsmith.payload.verifier.model import b64, canonical, unb64
 
@@ -62,6 +63,12 @@ def decode_seal(raw: bytes) -> Seal:
     except (ValueError, KeyError, TypeError) as fault:
         raise SealError(f"seal.json: wanted identity, purpose, mode and secret: {fault!r}") from fault
     return seal
+
+
+def libraries() -> None:
+    """Import what unsealing takes."""
+    for name in ("hazmat.primitives.ciphers.aead", "hazmat.primitives.hashes", "hazmat.primitives.kdf.hkdf"):
+        import_module(f"cryptography.{name}")
 
 
 def derive_key(secret: bytes, seal: Seal) -> bytes:
