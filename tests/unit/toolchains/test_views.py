@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from programsmith.errors import PrerequisiteError
-from programsmith.payload.verifier.environment import case_env
+from programsmith.payload.verifier.environment import BASE_ENV, case_env
 from programsmith.payload.verifier.launcher import Request
 from programsmith.payload.verifier.model import Limits
 from programsmith.sandboxes import open_launcher
 from programsmith.toolchains import views
 from programsmith.toolchains.build import build_source
 from programsmith.toolchains.views import build_view, interpreter_path, run_view, shown_libraries, toolchain_version
+from tests.contract.launches import limits
 
 
 def names(view) -> set[str]:
@@ -84,3 +86,13 @@ def test_what_a_build_can_link_by_its_view_a_run_can_load(kit, language):
             assert linked.resolve().name.partition(".so")[0] in {
                 n.partition(".so")[0] for n in shown_libraries(kit.known[language])
             }
+
+
+def test_a_run_in_python_can_load_what_a_wheel_may_be_linked_with(kit):
+    """An extension that was linked where the C library was in parts names them, though they hold nothing any more."""
+    code = "import ctypes, sys; [ctypes.CDLL(name) for name in sys.argv[1:]]"
+    parts = ("libdl.so.2", "libm.so.6", "libpthread.so.0", "librt.so.1", "libutil.so.1")
+    words = (b"python3", b"-IS", b"-c", code.encode(), *(name.encode() for name in parts))
+    with contextlib.closing(open_launcher(run_view(kit.known["python"]))) as launcher:
+        done = launcher.run(Request(program="/usr/bin/python3", argv=words, env=BASE_ENV, limits=limits()))
+    assert (done.exit_code, done.stderr) == (0, b"")
