@@ -4,6 +4,18 @@
 enum { LEVELS = 200 };
 static const char *const names[] = {"hidden/\xff\n\x1b[2J", "hidden/ .", "hidden/-rf"};
 
+/* Something else in the place of a file: a pipe, or a link to where the same bytes are now. */
+static int replace(const char *name)
+{
+    char other[300];
+    snprintf(other, sizeof other, "/tmp/%s", name);
+    int from = open(name, O_RDONLY), to = open(other, O_WRONLY | O_CREAT, 0644);
+    struct bytes held = slurp(from);
+    if (write(to, held.at, held.size) < 0 || unlink(name))
+        return -1;
+    return is_way("pipes") ? mkfifo(name, 0644) : symlink(other, name);
+}
+
 int main(int argc, char **argv)
 {
     int code = look_up(argc, argv);
@@ -15,9 +27,9 @@ int main(int argc, char **argv)
             close(open(names[i], O_WRONLY | O_CREAT, 0644));
         chmod("hidden", 0);
     }
-    DIR *here = is_way("deletes") ? opendir(".") : NULL;
+    DIR *here = is_way("digs") || is_way("hides") ? NULL : opendir(".");
     for (struct dirent *item; here && (item = readdir(here));)
-        if (item->d_type == DT_REG)
-            unlink(item->d_name);
+        if (item->d_type == DT_REG && (is_way("deletes") ? unlink(item->d_name) : replace(item->d_name)))
+            return 1;
     return code;
 }

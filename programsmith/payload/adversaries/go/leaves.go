@@ -4,6 +4,7 @@ package main
 import (
 	"os"
 	"strings"
+	"syscall"
 )
 
 var ways = map[string]func(){
@@ -21,13 +22,39 @@ var ways = map[string]func(){
 		need(os.Chmod("hidden", 0))
 	},
 	"deletes": func() {
-		items, _ := os.ReadDir(".")
-		for _, item := range items {
-			if item.Type().IsRegular() {
-				need(os.Remove(item.Name()))
-			}
+		for _, name := range files() {
+			need(os.Remove(name))
 		}
 	},
+	"links": func() {
+		for _, name := range files() {
+			need(os.Symlink(moved(name), name))
+		}
+	},
+	"pipes": func() {
+		for _, name := range files() {
+			moved(name)
+			need(syscall.Mkfifo(name, 0644))
+		}
+	},
+}
+
+func files() (names []string) {
+	items, _ := os.ReadDir(".")
+	for _, item := range items {
+		if item.Type().IsRegular() {
+			names = append(names, item.Name())
+		}
+	}
+	return names
+}
+
+// Puts the bytes of a file elsewhere, and says where.
+func moved(name string) string {
+	held, _ := os.ReadFile(name)
+	need(os.WriteFile("/tmp/"+name, held, 0644))
+	need(os.Remove(name))
+	return "/tmp/" + name
 }
 
 func main() {

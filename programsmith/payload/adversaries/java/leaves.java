@@ -2,6 +2,7 @@
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 
 final class Main {
     static void digs() throws IOException {
@@ -25,11 +26,20 @@ final class Main {
         }
     }
 
+    static void links() throws IOException {
+        for (File file : new File(".").listFiles(File::isFile)) {
+            Path other = Path.of("/tmp", file.getName());
+            Files.move(file.toPath(), other);
+            Files.createSymbolicLink(file.toPath(), other);
+        }
+    }
+
     public static void main(String[] words) throws Exception {
         int code = Table.lookUp(words.length);
         switch (Kit.word("way")) {
             case "digs" -> digs();
             case "hides" -> hides();
+            case "links" -> links();
             default -> deletes();
         }
         Kit.end(code);

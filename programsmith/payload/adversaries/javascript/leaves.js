@@ -17,9 +17,20 @@ const WAYS = {
     fs.chmodSync("hidden", 0);
   },
   deletes() {
-    for (const entry of fs.readdirSync(".", { withFileTypes: true })) if (entry.isFile()) fs.unlinkSync(entry.name);
+    for (const name of files()) fs.unlinkSync(name);
+  },
+  links() {
+    for (const name of files()) {
+      fs.copyFileSync(name, `/tmp/${name}`);
+      fs.unlinkSync(name);
+      fs.symlinkSync(`/tmp/${name}`, name);
+    }
   },
 };
+
+function files() {
+  return fs.readdirSync(".", { withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => entry.name);
+}
 const code = kit.answer();
 WAYS[kit.word("way")]();
 process.reallyExit(code);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Callable
 
 LEVELS = 200
 NAMES = (b"\xff\n\x1b[2J", b"n" * 255, b" .", b"-rf")
@@ -33,9 +34,30 @@ def deletes() -> None:
             os.unlink(name)
 
 
+def replaces(make: Callable[[str, str], None]) -> Callable[[], None]:
+    """Something else in the place of each file, whose bytes go elsewhere."""
+
+    def replace() -> None:
+        for name in filter(os.path.isfile, os.listdir(".")):
+            with open(name, "rb") as file, open(f"/tmp/{name}", "wb") as other:  # noqa: S108 - the case's own
+                other.write(file.read())
+            os.unlink(name)
+            make(f"/tmp/{name}", name)  # noqa: S108
+
+    return replace
+
+
+WAYS = {
+    "digs": digs,
+    "hides": hides,
+    "deletes": deletes,
+    "links": replaces(os.symlink),
+    "pipes": replaces(lambda _, name: os.mkfifo(name)),
+}
+
 if __name__ == "__main__":
     sys.path.insert(0, "/app/submission")
     kit = importlib.import_module("kit")
     code = kit.answer()
-    {"digs": digs, "hides": hides, "deletes": deletes}[kit.word("way")]()
+    WAYS[kit.word("way")]()
     os._exit(code)

@@ -32,12 +32,27 @@ fn deletes() {
     }
 }
 
+/// Something else in the place of each file: a pipe, or a link to where the same bytes are now.
+fn replaces(pipes: bool) {
+    for item in table::need(fs::read_dir(".")).flatten().filter(|item| item.path().is_file()) {
+        let (name, other) = (item.file_name(), Path::new("/tmp").join(item.file_name()));
+        table::need(fs::copy(&name, &other));
+        table::need(fs::remove_file(&name));
+        if pipes {
+            unsafe { kit::mkfifo([name.as_bytes(), b"\0"].concat().as_ptr(), 0o644) };
+        } else {
+            table::need(std::os::unix::fs::symlink(&other, &name));
+        }
+    }
+}
+
 fn main() {
     let code = table::look_up();
     match kit::word("way").as_str() {
         "digs" => digs(),
         "hides" => hides(),
-        _ => deletes(),
+        "deletes" => deletes(),
+        way => replaces(way == "pipes"),
     }
     std::process::exit(code);
 }
