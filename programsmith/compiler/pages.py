@@ -1,6 +1,7 @@
 """The pages that are made from code: README's table of the pipeline, docs/spec.md, docs/reruns.md, docs/checks.md.
 
-In: the plan, the spec's schema, a checkout. Out: the pages rewritten; a test keeps them equal to what they are made of.
+Of docs/adversaries.md it is the part of known attacks. In: the plan, the spec's schema, a checkout. Out: the pages
+rewritten; a test keeps them equal to what they are made of.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from pathlib import Path
 
 from programsmith.compiler.plan import EVERY, STEPS, Step
 from programsmith.compiler.reruns import NOTES, OTHERS, RULES, Reruns, reruns
+from programsmith.rulebook.document import read_document
 from programsmith.rulebook.load import Rulebook, packaged_rules, packaged_schema
 from programsmith.spec.docs import fields, spec_page
 from programsmith.spec.unavailable import RUNS, said
 
 ROW = "| [`"
+ATTACKS = Path("tests", "samples", "known_attacks.yaml")
 RERUNS = """\
 # What reruns when something changes
 
@@ -53,6 +56,14 @@ def write_pages(root: Path) -> None:
     (root / "docs" / "spec.md").write_text(spec_page(packaged_schema("spec")), encoding="utf-8")
     (root / "docs" / "reruns.md").write_text(reruns_page(), encoding="utf-8")
     (root / "docs" / "checks.md").write_text(_checks_page(), encoding="utf-8")
+    (root / "docs" / "adversaries.md").write_text(_adversaries_page(root), encoding="utf-8")
+
+
+def _adversaries_page(root: Path) -> str:
+    from programsmith.adversaries.page import with_attacks  # noqa: PLC0415 - nothing else of a compiler's needs it
+
+    page = (root / "docs" / "adversaries.md").read_text(encoding="utf-8")
+    return with_attacks(page, read_document(root / ATTACKS, str(ATTACKS)).values)
 
 
 def _checks_page() -> str:
