@@ -73,7 +73,7 @@ def weak_program(verifier: bytes, defence: str) -> bytes:
     held |= {f"programsmith/payload/verifier/{name}": read_payload("verifier", name) for name in UNSHIPPED}
     held["programsmith/payload/adversaries/__init__.py"] = b""
 
-    removed = sorted(Path(name).stem for name in held if name.startswith(WEAK) and Path(name).stem not in HELPERS)
+    removed = sorted({Path(name).stem for name in held if name.startswith(WEAK)} - HELPERS)  # source and compiled
     package = WEAK.replace("/", ".")
     calls = "".join(f"from {package}.{name} import remove\nremove()\n" for name in removed)
     main = f"import sys\n{calls}from programsmith.payload.verifier.__main__ import main\nsys.exit(main())\n"
