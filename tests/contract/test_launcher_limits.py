@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from programsmith.payload.verifier.launcher import Launcher
-from tests.contract.launches import case, ended, limits
+from tests.contract.launches import case, ended, limits, undisturbed
 
 BURN = "while True: pass"
 
@@ -202,12 +202,12 @@ def test_what_processes_share_counts_once(launcher: Launcher) -> None:
         "  [m[n] for n in range(0, 60 << 20, 4096)]; time.sleep(0.6); os._exit(0)\n"
         "for _ in range(6): assert os.wait()[1] == 0"
     )
-    ended(launcher.run(case(code, limits=limits(memory_bytes=200 << 20, work_bytes=512 << 20))))
+    ended(undisturbed(launcher, case(code, limits=limits(memory_bytes=200 << 20, work_bytes=512 << 20))))
 
 
 @pytest.mark.parametrize("code", HOGS.values(), ids=HOGS)
 def test_memory_is_limited_over_all_processes(launcher: Launcher, code: str) -> None:
-    result = launcher.run(case(code, limits=limits(memory_bytes=100 << 20)))
+    result = undisturbed(launcher, case(code, limits=limits(memory_bytes=100 << 20)))
     assert result.fault is None
     assert "memory" in result.limits_hit or b"MemoryError" in result.stderr
 
@@ -217,7 +217,7 @@ def test_shared_memory_that_is_dropped_and_used_again_counts_once(launcher: Laun
         "import mmap\nm = mmap.mmap(-1, 40 << 20)\n"
         "for _ in range(8): m.seek(0); m.write(b'x' * (40 << 20)); m.madvise(mmap.MADV_DONTNEED)"
     )
-    ended(launcher.run(case(code, limits=limits(memory_bytes=100 << 20))))
+    ended(undisturbed(launcher, case(code, limits=limits(memory_bytes=100 << 20))))
 
 
 @pytest.mark.parametrize("holds", ["", "m = mmap.mmap(-1, 4096)"], ids=["nothing", "a page"])

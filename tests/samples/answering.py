@@ -30,13 +30,23 @@ def main() -> None:
         original = laid(given, str(Path(folder) / "oracle"), launcher)
         original.require_host()
         original.require_known(given.known)
-        threading.Thread(target=told, args=(f"{place}/ask",), daemon=True).start()
-        serve(original, given, f"{place}/ask", logs, ended)
+        path = f"{place}/ask"
+        threading.Thread(target=told, args=(path, inode(path)), daemon=True).start()
+        serve(original, given, path, logs, ended)
     launcher.close()
 
 
-def told(path: str) -> None:
-    while not os.path.exists(path):
+def inode(path: str) -> int:
+    """0 where nothing is."""
+    try:
+        return os.stat(path).st_ino
+    except FileNotFoundError:
+        return 0
+
+
+def told(path: str, left: int) -> None:
+    """`left` is what one that was killed left there."""
+    while inode(path) in {0, left}:
         threading.Event().wait(0.02)
     print("ready", flush=True)
 

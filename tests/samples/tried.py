@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.samples.edits import Edit
+from tests.samples.otherwise import Edit
 from tests.samples.rot_project import ROOT
 
 
