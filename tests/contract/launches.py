@@ -50,7 +50,7 @@ def ended(result: Result, code: int = 0) -> bytes:
 
 
 def undisturbed(launcher: Launcher, request: Request) -> Result:
-    """A launch that is not taken back since others, whom no group tells from it, came to share more memory meanwhile."""
+    """A launch that is not taken back: others, whom no group tells from it, may come to share more memory meanwhile."""
     for _ in range(60):
         result = launcher.run(request)
         if "memory that others share" not in (result.fault or ""):

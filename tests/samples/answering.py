@@ -31,22 +31,22 @@ def main() -> None:
         original.require_host()
         original.require_known(given.known)
         path = f"{place}/ask"
-        threading.Thread(target=told, args=(path, inode(path)), daemon=True).start()
+        threading.Thread(target=told, args=(path, made(path)), daemon=True).start()
         serve(original, given, path, logs, ended)
     launcher.close()
 
 
-def inode(path: str) -> int:
-    """0 where nothing is."""
+def made(path: str) -> int:
+    """When, in nanoseconds; 0 where nothing is."""
     try:
-        return os.stat(path).st_ino
+        return os.stat(path).st_ctime_ns
     except FileNotFoundError:
         return 0
 
 
 def told(path: str, left: int) -> None:
     """`left` is what one that was killed left there."""
-    while inode(path) in {0, left}:
+    while made(path) in {0, left}:
         threading.Event().wait(0.02)
     print("ready", flush=True)
 
