@@ -15,7 +15,7 @@ from programsmith.toolchains.packages import database_exists
 
 HERE = Path(__file__).parent
 PACKAGES = ("autoconf", "automake", "libtool", "libonig-dev")
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.timeout(3000)]  # half of a slow machine with two cores measures for long
 
 
 @pytest.fixture(scope="module")
