@@ -64,3 +64,35 @@ def test_what_comes_before_an_answer_to_interrupts_imports_next_to_nothing() -> 
     own = {"programsmith", "programsmith.compiler", "programsmith.compiler.quiet"}
     found = {name for name in done.stdout.split() if name not in sys.stdlib_module_names}
     assert found == own
+
+
+def test_one_that_is_lost_where_no_frame_can_take_it_comes_again() -> None:
+    code = """
+import signal, time, weakref
+from programsmith.compiler.quiet import begun, until_begun
+until_begun(); begun()
+class Thing: pass
+thing = Thing()
+gone = weakref.ref(thing, lambda _: signal.raise_signal(signal.SIGINT))
+del thing
+try:
+    time.sleep(10)
+except KeyboardInterrupt:
+    print("heard")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "heard\n", "")
+
+
+def test_what_else_is_lost_there_is_told_as_python_tells_it() -> None:
+    code = """
+import weakref
+from programsmith.compiler.quiet import begun, until_begun
+until_begun(); begun()
+class Thing: pass
+thing = Thing()
+gone = weakref.ref(thing, lambda _: 1 / 0)
+del thing
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, "ZeroDivisionError" in done.stderr) == (0, True)
