@@ -1,9 +1,15 @@
 """Builds the mill by the verb: `python mill.py ROOT WORKERS`. About five seconds of work in over forty actions."""
 
+# ruff: noqa: E402 - what answers to an interrupt comes before what is imported
+
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+
+from programsmith.compiler.quiet import until_begun
+
+until_begun()  # first of all, as every command
 
 from toyline import FileRules
 
