@@ -16,7 +16,6 @@ import tomllib
 import zipfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from importlib.util import MAGIC_NUMBER
 from pathlib import Path
 
 from programsmith.adversaries.history import history
@@ -95,7 +94,7 @@ def _zip(held: Mapping[str, bytes]) -> bytes:
 def _compiled(name: str, source: bytes) -> bytes:
     """What this Python makes of a module; another one, as in a container, takes the source."""
     code = compile(source, name, "exec", dont_inherit=True)
-    return MAGIC_NUMBER + UNCHECKED + importlib.util.source_hash(source) + marshal.dumps(code)
+    return importlib.util.MAGIC_NUMBER + UNCHECKED + importlib.util.source_hash(source) + marshal.dumps(code)
 
 
 def _lay(folder: Path, files: Iterable[FileEntry]) -> None:

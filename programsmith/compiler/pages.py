@@ -60,7 +60,7 @@ def write_pages(root: Path) -> None:
 
 
 def _adversaries_page(root: Path) -> str:
-    from programsmith.adversaries.page import with_attacks  # noqa: PLC0415 - nothing else of a compiler's needs it
+    from programsmith.adversaries.page import with_attacks
 
     page = (root / "docs" / "adversaries.md").read_text(encoding="utf-8")
     return with_attacks(page, read_document(root / ATTACKS, str(ATTACKS)).values)

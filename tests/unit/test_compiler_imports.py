@@ -55,3 +55,17 @@ def test_imports_in_a_ring_end(package: Package) -> None:
 def test_a_module_that_is_not_there_is_refused(package: Package) -> None:
     with pytest.raises(ModuleNotFoundError, match=r"shop\.none"):
         package.digest("shop.none")
+
+
+def test_a_folder_goes_before_a_file_of_its_name_as_it_does_for_python(package: Package) -> None:
+    (package.folder / "sub.py").write_text("import shop.other\n")
+    found = package.closure("shop.top")
+    assert found["shop.sub"] == package.folder / "sub" / "__init__.py"
+    assert "shop.other" not in found
+
+
+def test_a_module_that_was_added_since_is_found(package: Package) -> None:
+    (package.folder / "leaf.py").write_text("from shop import late\n")
+    assert "shop.late" not in package.closure("shop.top")
+    (package.folder / "late.py").write_text("")
+    assert "shop.late" in package.closure("shop.top")

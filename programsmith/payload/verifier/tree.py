@@ -13,7 +13,6 @@ import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Self
 
 from programsmith.payload.verifier.model import FileEntry
 
@@ -161,34 +160,6 @@ def _beneath(top: int, path: bytes) -> Iterator[int]:
         yield fd
 
 
-class _Last:
-    """The directory below `top` that was opened last, kept open: in order, most entries have the one before's."""
-
-    def __init__(self, top: int) -> None:
-        self._top = top
-        self._path = b""
-        self._fd = -1
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *failure: object) -> None:
-        self._close()
-
-    def folder(self, path: bytes) -> int:
-        """A descriptor of `path`, good until the next call."""
-        if self._fd < 0 or path != self._path:
-            self._close()
-            with _beneath(self._top, path) as fd:
-                self._fd, self._path = os.dup(fd), path
-        return self._fd
-
-    def _close(self) -> None:
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
-
-
 def write_tree(root: str, entries: Iterable[FileEntry]) -> None:
     """Write entries below the new folder `root`, for reading by everyone: directories, then files, links last.
 
@@ -198,16 +169,22 @@ def write_tree(root: str, entries: Iterable[FileEntry]) -> None:
     os.chmod(root, _FOR_ALL)
     ordered = sorted(entries, key=lambda e: (("dir", "file", "link").index(e.kind), e.path))
     made = {b""}
-    with _opened(os.open(root, os.O_RDONLY | os.O_DIRECTORY | _BENEATH)) as top, _Last(top) as last:
-        for entry in ordered:
-            parts = entry.path.split(b"/")
-            if not all(parts) or {b".", b".."} & set(parts):
-                raise ValueError(f"not a path below a tree: {entry.path!r}")
-            above = b"/".join(parts if entry.kind == "dir" else parts[:-1])
-            if above not in made:
-                _make_folders(top, above, made)
-            if entry.kind != "dir":
-                _write_entry(last.folder(above), parts[-1], entry)
+    with _opened(os.open(root, os.O_RDONLY | os.O_DIRECTORY | _BENEATH)) as top:
+        for folder, inside in itertools.groupby(ordered, _folder_of):
+            if folder not in made:
+                _make_folders(top, folder, made)
+            with _beneath(top, folder) as fd:
+                for entry in inside:
+                    if entry.kind != "dir":
+                        _write_entry(fd, entry.path.rpartition(b"/")[2], entry)
+
+
+def _folder_of(entry: FileEntry) -> bytes:
+    """The directory that an entry is, or lies in. Raises ValueError on a path that leaves the tree."""
+    parts = entry.path.split(b"/")
+    if not all(parts) or {b".", b".."} & set(parts):
+        raise ValueError(f"not a path below a tree: {entry.path!r}")
+    return entry.path if entry.kind == "dir" else b"/".join(parts[:-1])
 
 
 def _make_folders(top: int, path: bytes, made: set[bytes]) -> None:
